@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ * blockquant.h - the whole public C API: quantize and dequantize weights in blocks, over the caller's buffers.
+ *
+ * A scheme (struct bq_scheme) says everything about a format; a preset is a scheme with a name (bq_preset).
+ * One tensor goes through:
+ *
+ *     bq_plan    scheme + shape          -> sizes of every plane, what a band is, passes; or the one rule that is broken
+ *     bq_band    plan + first step       -> the next band: which values, which bytes of which plane
+ *     bq_range   plan + band + values    -> the tensor's range so far (only if plan.passes == 2)
+ *     bq_encode  plan + band + values    -> the bytes of the band in every plane
+ *     bq_decode  plan + band + planes    -> float32 values
+ *
+ * Nothing here allocates, does I/O or keeps state: the same arguments give the same bytes, on any thread, in any order of
+ * bands, from the scalar and the simd128 kernels alike. File bytes are little-endian. Structs hold no pointers and no
+ * size_t, so that their layout is the same in wasm32 and natively (js/core/abi.js writes them; a test compares).
+ */
+#ifndef BLOCKQUANT_H
+#define BLOCKQUANT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __EMSCRIPTEN__
+#define BQ_API(name) __attribute__((export_name(#name)))
+#else
+#define BQ_API(name)
+#endif
+
+#define BQ_MAX_RANK 5   /* axes of a tensor */
+#define BQ_MAX_LEVELS 3 /* scale levels, inner to outer */
+#define BQ_MAX_PLANES 10
+
+/* How a stored number is read. The integers are listed by width so that a width is an offset: BQ_I1 + bits - 1. */
+enum bq_dtype {
+	BQ_NONE,
+	BQ_F32,
+	BQ_F16,
+	BQ_BF16,
+	BQ_F8E4M3,     /* OCP E4M3 ("fn"): max 448, no infinities, NaN 0x7F and 0xFF */
+	BQ_F8E5M2,     /* OCP E5M2: max 57344, infinities, NaN */
+	BQ_F4E2M1,     /* OCP E2M1: +-{0, .5, 1, 1.5, 2, 3, 4, 6}; one code a byte when not packed */
+	BQ_E8M0,       /* OCP E8M0: 2^(code - 127); 255 is NaN */
+	BQ_UE4M3,      /* E4M3 without a sign: the codes 0x00 to 0x7F of BQ_F8E4M3 */
+	BQ_GGML_UE4M3, /* ggml's own conversion of the same: halved, and rounded half up (see number.h) */
+	BQ_INPUT,      /* in a scheme: the dtype of the weights that come in (F32, F16 or BF16) */
+	BQ_I64,        /* in a plane only: shapes */
+	BQ_I32,        /* in a plane only: words of packed codes */
+	BQ_I1, BQ_I2, BQ_I3, BQ_I4, BQ_I5, BQ_I6, BQ_I7, BQ_I8,
+	BQ_U1, BQ_U2, BQ_U3, BQ_U4, BQ_U5, BQ_U6, BQ_U7, BQ_U8,
+	BQ_NDTYPES
+};
+
+/* Which values share a parameter: edges of a block, aligned to the last axes of the tensor.
+ * rank 0: the whole tensor. rank 1, edge {g}: groups of g along the last axis. edge 0 is the whole axis, so rank 1,
+ * edge {0}: one row (output channel). Axes before the listed ones have edge 1. */
+struct bq_level {
+	uint32_t dtype;
+	uint32_t rank;
+	uint32_t edge[BQ_MAX_RANK];
+};
+
+enum bq_calibration {
+	BQ_MINMAX, /* the range of a block is that of its values */
+	BQ_SEARCH, /* the reference tries several scales per block: only where a fused kernel does it */
+};
+
+/* What the runtime does with activations. The core only carries it, for the files that must say it. */
+enum bq_activation { BQ_ACT_NONE, BQ_ACT_DYNAMIC, BQ_ACT_LOCAL, BQ_ACT_STATIC };
+
+struct bq_scheme {
+	uint32_t value;  /* enum bq_dtype: an integer, F8E4M3, F8E5M2 or F4E2M1 */
+	uint32_t narrow; /* 1: a signed integer without its lowest code (-127..127) */
+	uint32_t nscales;
+	struct bq_level scale[BQ_MAX_LEVELS]; /* inner to outer; dtype BQ_INPUT: as the weights */
+	uint32_t zero;                        /* dtype of an integer zero point beside the innermost scale, or BQ_NONE */
+	uint32_t nmins;
+	struct bq_level min[BQ_MAX_LEVELS]; /* what is subtracted after scaling, stored positive */
+	uint32_t calibration;
+	uint32_t rules;  /* enum bq_rules_id: the exact arithmetic */
+	uint32_t layout; /* enum bq_layout_id: where the bits go */
+	uint32_t fused;  /* enum bq_fused_id: the kernel that does it in one go; BQ_GENERIC to go through the stages */
+	uint32_t act_mode;
+	struct bq_level act; /* the activations' code dtype and block, if act_mode is not BQ_ACT_NONE */
+};
+
+/* Rows of src/rules.c. */
+enum bq_rules_id { BQ_RULES_COMPRESSED_TENSORS, BQ_RULES_GGML, BQ_RULES_GGML_SIGNED, BQ_NRULES };
+
+/* Rows of src/layouts.c. */
+enum bq_layout_id {
+	BQ_LAYOUT_PLANES,         /* codes one a byte, parameters as they are */
+	BQ_LAYOUT_PACK_QUANTIZED, /* codes as little-endian bit streams in 32-bit words, offset binary */
+	BQ_LAYOUT_INT_QUANTIZED,
+	BQ_LAYOUT_FLOAT_QUANTIZED,
+	BQ_LAYOUT_NAIVE_QUANTIZED,
+	BQ_LAYOUT_MXFP8_QUANTIZED,
+	BQ_LAYOUT_NVFP4_PACK_QUANTIZED, /* two codes a byte, the even column in the low half */
+	BQ_LAYOUT_MXFP4_PACK_QUANTIZED,
+	BQ_LAYOUT_GGML_Q8_0, /* f16 d | 32 x i8                                                          34 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q4_0, /* f16 d | 16 bytes: value j low half, value j + 16 high half               18 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q5_0, /* f16 d | u32 fifth bits | 16 bytes as q4_0                                22 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q4_K, /* f16 d | f16 dmin | 12 bytes: 8 scales, 8 mins of 6 bits | 128 bytes     144 bytes, 256 values */
+	BQ_NLAYOUTS
+};
+
+/* Rows of the kernel tables' fused column. */
+enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_NFUSED };
+
+enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
+
+/* BQ_OK, or the rule that is broken. docs/schemes.md explains each. */
+enum bq_status {
+	BQ_OK,
+	BQ_BAD_VALUE,        /* the value dtype is no code dtype, or narrow on something else than a signed integer */
+	BQ_BAD_LEVELS,       /* no scale, more than BQ_MAX_LEVELS, or mins whose levels are not the scales' */
+	BQ_BAD_LEVEL_DTYPE,  /* a level's dtype cannot hold a scale there */
+	BQ_BAD_BLOCK,        /* more axes than the tensor, or a level's block is no multiple of the one inside it */
+	BQ_BAD_ZERO,         /* a zero point with float values, with mins, or narrower than the value */
+	BQ_BAD_RULES,        /* no such row, or the row lacks what the scheme needs */
+	BQ_BAD_LAYOUT,       /* no such row, or the layout has no place for what the scheme stores */
+	BQ_BAD_FUSED,        /* no such kernel, or it does not do this scheme */
+	BQ_BAD_SHAPE,        /* rank above BQ_MAX_RANK, or sizes that overflow 2^53 */
+	BQ_EMPTY,            /* a tensor without values */
+	BQ_RAGGED,           /* rows are not whole blocks, and the format stores only whole ones */
+	BQ_ODD,              /* two codes share a byte and a row has an odd number of them */
+	BQ_NEEDS_KERNEL,     /* this calibration is a search that only a fused kernel does */
+	BQ_TOO_BIG,          /* one band's buffers do not fit 31 bits: a block of rows is too large */
+	BQ_BAD_DTYPE,        /* the input is none of F32, F16, BF16 */
+	BQ_BAD_KERNELS,      /* this build lacks the kernel row asked for */
+	BQ_NSTATUS
+};
+
+enum bq_role { BQ_ROLE_VALUES, BQ_ROLE_SCALE0, BQ_ROLE_SCALE1, BQ_ROLE_SCALE2, BQ_ROLE_ZERO, BQ_ROLE_MIN0, BQ_ROLE_MIN1, BQ_ROLE_MIN2, BQ_ROLE_SHAPE, BQ_ROLE_BLOCKS };
+
+/* One stored array. Bytes of step s of item i begin at i * item_nbytes + s * step_nbytes; a plane that does not grow with
+ * the steps (a tensor-wide scale, a shape) has step_nbytes 0 and belongs to every band. */
+struct bq_plane {
+	uint32_t role, dtype, rank, step_nbytes;
+	uint64_t item_nbytes;
+	uint64_t nbytes;
+	uint64_t dims[BQ_MAX_RANK];
+};
+
+/* A tensor is nitems items of steps_per_item steps; a step is the least that a band may hold: step_rows rows of cols
+ * values (fewer at an item's end). */
+struct bq_plan {
+	struct bq_scheme scheme; /* BQ_INPUT replaced by the weights' dtype */
+	uint32_t input, kernels, passes, nplanes;
+	uint32_t rank, first_axis; /* rank is at least 2: a vector is one row */
+	uint32_t unit_height;      /* edge of a unit along first_axis */
+	uint32_t unit_rows, step_rows;
+	uint32_t cols, group, cells_per_unit; /* of the innermost scale */
+	uint32_t row_nbytes;                  /* of the codes' plane */
+	uint32_t workspace_nbytes; /* for bq_encode and bq_decode, aligned to 16 */
+	uint32_t encode_work, decode_work, result; /* dtypes: of the quotient, of the decoder's product, of its result */
+	uint64_t dims[BQ_MAX_RANK];
+	uint64_t nvalues, nbytes;
+	uint64_t nitems, rows_per_item, steps_per_item;
+	struct bq_plane plane[BQ_MAX_PLANES];
+};
+
+/* Some consecutive steps: which values, which bytes of each plane, and which cells of the innermost parameter grid. */
+struct bq_band {
+	uint64_t first_step, nsteps;
+	uint64_t value_offset, nvalues; /* in values */
+	uint64_t cell_offset, ncells;
+	uint64_t plane_offset[BQ_MAX_PLANES];
+	uint32_t plane_nbytes[BQ_MAX_PLANES];
+};
+
+/* The range of a whole tensor. Begin with zeroes; merging is independent of the order of bands. */
+struct bq_tensor_range {
+	float lo, hi; /* never above, below 0 */
+	uint32_t seen;
+};
+
+/* What happened; the caller zeroes it before the first band and every call adds to it. */
+struct bq_report {
+	uint64_t fused_values, generic_values; /* which path ran */
+	uint64_t overflow_blocks;              /* blocks whose parameter is infinite or NaN in its dtype */
+	uint64_t nonfinite_values;
+	uint64_t first_nonfinite; /* index in the tensor, if nonfinite_values > 0 */
+};
+
+struct bq_preset {
+	const char *name; /* qualified, such as "ggml:q4_0" */
+	const char *description;
+	struct bq_scheme scheme;
+};
+
+/* Kernel rows of this build: bit BQ_SCALAR is always set, bit BQ_SIMD128 where the build has it. */
+BQ_API(bq_kernel_rows) uint32_t bq_kernel_rows(void);
+
+/* The table of named formats. index counts from 0; null at its end. */
+BQ_API(bq_preset_at) const struct bq_preset *bq_preset_at(uint32_t index);
+const struct bq_preset *bq_preset_named(const char *name);
+
+/* Stored bits per value of an unboundedly large tensor: codes and every parameter level. input: as for bq_plan. */
+BQ_API(bq_bits_per_weight) double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input);
+
+/* Lays out a tensor of dims[0..rank) under a scheme. input: dtype of its weights (BQ_F32, BQ_F16, BQ_BF16); it is the
+ * working dtype of rules that have one. kernels: enum bq_kernels_id. Returns BQ_OK or the first broken rule. */
+BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank,
+	const uint64_t *dims, struct bq_plan *plan);
+
+/* The band that begins at first_step and holds as many whole steps as fit in max_nbytes of input (at least one). */
+BQ_API(bq_band) void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band);
+
+/* Merges the range of a band of weights (plan.input dtype) into range. */
+BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights,
+	struct bq_tensor_range *range, struct bq_report *report);
+
+/* Quantizes a band.
+ *   weights      band.nvalues values of plan.input
+ *   importance   null, or nimportance rows of plan.cols float32: one weight per column; item i of the tensor uses row
+ *                i % nimportance (one for all, or one per expert)
+ *   range        of the whole tensor, if plan.passes == 2, else null
+ *   lo, hi       null, or band.ncells ranges to use instead of measuring the blocks
+ *   correct      1: all arithmetic in float32, where the reference's own rounds each step to the weights' dtype
+ *   planes       plan.nplanes pointers to band.plane_nbytes[p] bytes each
+ *   workspace    plan.workspace_nbytes bytes, aligned to 16
+ * Non-finite weights are counted, not refused: the report says so. BQ_NEEDS_KERNEL: the scheme's parameters are found by
+ * a search that only a fused kernel does. */
+BQ_API(bq_encode) enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights,
+	const float *importance, uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi,
+	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report);
+
+/* Decodes a band to float32: the values of the format's own decoder, widened; fake 1: those of the reference's fake
+ * quantizer, which keeps the working dtype and rounds to that of the weights (plan.input). */
+BQ_API(bq_decode) void bq_decode(const struct bq_plan *plan, const struct bq_band *band, const void *const *planes,
+	uint32_t fake, float *values, void *workspace, struct bq_report *report);
+
+/* Converts count numbers between float32 and a float dtype (one of from, to is BQ_F32). docs/numbers.md says what becomes
+ * of NaN, infinities, both zeros and subnormals. Returns 0, or 1 where there is no such conversion. */
+BQ_API(bq_convert) int bq_convert(uint32_t kernels, uint32_t from, uint32_t to, size_t count, const void *in, void *out);
+
+/* Adds to sums[5]: squared error, squared reference, squared other, product, and the maximum |error| so far. */
+BQ_API(bq_compare) void bq_compare(size_t count, const float *reference, const float *other, double sums[5]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

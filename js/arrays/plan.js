@@ -1,0 +1,75 @@
+// plan.js - a scheme, a shape and a dtype laid out by the core, or the error that says why not.
+// SPDX-License-Identifier: MIT
+
+import { statusText } from '../core/core.js';
+import { theCore } from '../core/init.js';
+import { BlockQuantError } from '../errors.js';
+import { planesOf } from '../layouts.js';
+import { presetOf } from '../presets.js';
+import { structOfScheme } from '../scheme.js';
+
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+
+/** The most bytes of weights that are given to the core at once. */
+export const MAX_BAND = 8 * 2 ** 20;
+
+/** Rules that a shape breaks; the others are the scheme's. */
+const SHAPE_RULES = ['bad-shape', 'empty', 'ragged', 'odd', 'too-big'];
+
+/** @param {unknown} shape @returns {asserts shape is number[]} */
+function checkShape(shape) {
+	if (!Array.isArray(shape) || !shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0))
+		throw new BlockQuantError('bad-shape', `shape: expected a list of sizes, got ${JSON.stringify(shape)}`);
+}
+
+/** @param {Scheme} scheme */
+const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${JSON.stringify(scheme.scales[0].block)}`;
+
+/**
+ * @param {Scheme} scheme
+ * @param {number[]} shape
+ * @param {'f32' | 'f16' | 'bf16'} dtype of the weights
+ */
+export function planTensor(scheme, shape, dtype) {
+	checkShape(shape);
+	const struct = presetOf(scheme)?.struct ?? structOfScheme(scheme);
+	const { status, plan, bytes } = theCore().plan(struct, dtype, shape);
+	if (status !== 'ok') {
+		const code = SHAPE_RULES.includes(status) ? 'bad-shape' : 'bad-scheme';
+		throw new BlockQuantError(code, `${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${statusText(status)}`);
+	}
+	return { plan, bytes, planes: planesOf(plan) };
+}
+
+/**
+ * Bands of whole steps, in order.
+ * @param {{ plan: any, bytes: import('../core/core.js').PlanBytes }} planned
+ * @param {number} maxBytes of weights
+ * @returns {Generator<Band>}
+ */
+export function* bandsOf({ plan, bytes }, maxBytes) {
+	const steps = plan.nitems * plan.steps_per_item;
+	for (let step = 0; step < steps; ) {
+		const struct = theCore().band(bytes, step, maxBytes);
+		yield {
+			valueOffset: struct.value_offset,
+			nvalues: struct.nvalues,
+			planes: Array.from({ length: plan.nplanes }, (_, i) => ({
+				offset: struct.plane_offset[i],
+				nbytes: struct.plane_nbytes[i],
+			})),
+			struct,
+		};
+		step += struct.nsteps;
+	}
+}
+
+/**
+ * Some whole rows of a tensor.
+ * @typedef {object} Band
+ * @property {number} valueOffset first value
+ * @property {number} nvalues
+ * @property {{ offset: number, nbytes: number }[]} planes where its bytes lie in each plane; a plane that belongs to the
+ *   whole tensor is in every band, the same each time
+ * @property {import('../core/core.js').BandStruct} struct
+ */

@@ -1,0 +1,154 @@
+// abi.js - include/blockquant.h as JavaScript sees it: enums as lists of names in the header's order, structs as lists of
+// fields. tests/js/abi.test.js compares them with the header.
+// SPDX-License-Identifier: MIT
+
+import { arrayOf, struct } from './structs.js';
+
+const widths = [1, 2, 3, 4, 5, 6, 7, 8];
+
+/** enum bq_dtype */
+export const DTYPES = [
+	...['none', 'f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2', 'f4e2m1', 'e8m0', 'ue4m3', 'ggml_ue4m3', 'input', 'i64', 'i32'],
+	...widths.map((bits) => `i${bits}`),
+	...widths.map((bits) => `u${bits}`),
+];
+
+/** enum bq_calibration */
+export const CALIBRATIONS = ['minmax', 'search'];
+
+/** enum bq_activation */
+export const ACTIVATIONS = ['none', 'dynamic', 'local', 'static'];
+
+/** enum bq_rules_id */
+export const RULES = ['compressed-tensors', 'ggml', 'ggml-signed'];
+
+/** enum bq_layout_id */
+export const LAYOUTS = [
+	'planes',
+	'pack-quantized',
+	'int-quantized',
+	'float-quantized',
+	'naive-quantized',
+	'mxfp8-quantized',
+	'nvfp4-pack-quantized',
+	'mxfp4-pack-quantized',
+	'ggml-q8_0',
+	'ggml-q4_0',
+	'ggml-q5_0',
+	'ggml-q4_k',
+];
+
+/** enum bq_kernels_id */
+export const KERNELS = ['scalar', 'simd128'];
+
+/** enum bq_role */
+export const ROLES = ['values', 'scales.0', 'scales.1', 'scales.2', 'zeros', 'mins.0', 'mins.1', 'mins.2', 'shape', 'blocks'];
+
+/** enum bq_status */
+export const STATUSES = [
+	'ok',
+	'bad-value',
+	'bad-levels',
+	'bad-level-dtype',
+	'bad-block',
+	'bad-zero',
+	'bad-rules',
+	'bad-layout',
+	'bad-fused',
+	'bad-shape',
+	'empty',
+	'ragged',
+	'odd',
+	'needs-kernel',
+	'too-big',
+	'bad-dtype',
+	'bad-kernels',
+];
+
+export const MAX_RANK = 5;
+export const MAX_LEVELS = 3;
+export const MAX_PLANES = 10;
+
+const dims = arrayOf('u64', MAX_RANK);
+
+export const Level = struct({ dtype: 'u32', rank: 'u32', edge: arrayOf('u32', MAX_RANK) });
+
+export const Scheme = struct({
+	value: 'u32',
+	narrow: 'u32',
+	nscales: 'u32',
+	scale: arrayOf(Level, MAX_LEVELS),
+	zero: 'u32',
+	nmins: 'u32',
+	min: arrayOf(Level, MAX_LEVELS),
+	calibration: 'u32',
+	rules: 'u32',
+	layout: 'u32',
+	fused: 'u32',
+	act_mode: 'u32',
+	act: Level,
+});
+
+export const Plane = struct({
+	role: 'u32',
+	dtype: 'u32',
+	rank: 'u32',
+	step_nbytes: 'u32',
+	item_nbytes: 'u64',
+	nbytes: 'u64',
+	dims,
+});
+
+export const Plan = struct({
+	scheme: Scheme,
+	input: 'u32',
+	kernels: 'u32',
+	passes: 'u32',
+	nplanes: 'u32',
+	rank: 'u32',
+	first_axis: 'u32',
+	unit_height: 'u32',
+	unit_rows: 'u32',
+	step_rows: 'u32',
+	cols: 'u32',
+	group: 'u32',
+	cells_per_unit: 'u32',
+	row_nbytes: 'u32',
+	workspace_nbytes: 'u32',
+	encode_work: 'u32',
+	decode_work: 'u32',
+	result: 'u32',
+	dims,
+	nvalues: 'u64',
+	nbytes: 'u64',
+	nitems: 'u64',
+	rows_per_item: 'u64',
+	steps_per_item: 'u64',
+	plane: arrayOf(Plane, MAX_PLANES),
+});
+
+export const Band = struct({
+	first_step: 'u64',
+	nsteps: 'u64',
+	value_offset: 'u64',
+	nvalues: 'u64',
+	cell_offset: 'u64',
+	ncells: 'u64',
+	plane_offset: arrayOf('u64', MAX_PLANES),
+	plane_nbytes: arrayOf('u32', MAX_PLANES),
+});
+
+export const TensorRange = struct({ lo: 'f32', hi: 'f32', seen: 'u32' });
+
+export const Report = struct({
+	fused_values: 'u64',
+	generic_values: 'u64',
+	overflow_blocks: 'u64',
+	nonfinite_values: 'u64',
+	first_nonfinite: 'u64',
+});
+
+/** Bytes of one number of a dtype, as it stands in a plane or an array. */
+/** @type {Record<string, number>} */
+export const NBYTES = { f32: 4, f16: 2, bf16: 2, i64: 8, i32: 4 };
+for (const name of DTYPES) NBYTES[name] ??= 1;

@@ -1,0 +1,110 @@
+// errors.js - the one class of error that BlockQuant throws, and its documented codes.
+// SPDX-License-Identifier: MIT
+
+/**
+ * What went wrong, as a word that a program can test.
+ *
+ * | code | meaning |
+ * |---|---|
+ * | `bad-argument` | an option or argument that is of the wrong kind or contradicts another |
+ * | `unknown-scheme` | no preset of that name (the message suggests the nearest) |
+ * | `bad-scheme` | a scheme object that breaks a rule of docs/schemes.md |
+ * | `bad-shape` | a shape that the scheme cannot cover, or that does not fit the data |
+ * | `nonfinite` | NaN or Inf among the weights |
+ * | `overflow` | a scale that its dtype cannot hold |
+ * | `bad-file` | bytes that are no valid file of their format; nothing was written |
+ * | `unsupported` | valid, but not something this version or this container can carry |
+ * | `nothing-to-do` | no tensor of the model is selected |
+ * | `name-clash` | an output tensor would take the name of another tensor |
+ * | `same-file` | the output is the input, perhaps through a link |
+ * | `io` | the operating system or browser refused to read or write, or a file ended early |
+ * | `cancelled` | the caller's AbortSignal fired |
+ * | `not-initialized` | an array function was called before `await init()` |
+ * | `out-of-memory` | the engine gives no more memory to the wasm module |
+ * | `internal` | a state that should not exist: please report it |
+ *
+ * @typedef {'bad-argument' | 'unknown-scheme' | 'bad-scheme' | 'bad-shape' | 'nonfinite' | 'overflow'
+ *   | 'bad-file' | 'unsupported' | 'nothing-to-do' | 'name-clash' | 'same-file' | 'io' | 'cancelled'
+ *   | 'not-initialized' | 'out-of-memory' | 'internal'} ErrorCode
+ */
+
+/**
+ * @typedef {object} ErrorPlace
+ * @property {string} [file] name of the file
+ * @property {string} [tensor] name of the tensor
+ * @property {number} [offset] byte offset in the file
+ * @property {unknown} [cause] the error below this one
+ */
+
+/** Longest part of a name from a file that a message repeats. */
+const MAX_QUOTED = 200;
+
+/**
+ * A name as it may stand in a one-line message: quoted, control characters escaped, cut if long.
+ * @param {string} name
+ */
+export function quoted(name) {
+	return JSON.stringify(name.length > MAX_QUOTED ? `${name.slice(0, MAX_QUOTED)}...` : name);
+}
+
+export class BlockQuantError extends Error {
+	/**
+	 * @param {ErrorCode} code
+	 * @param {string} message what happened and what was expected; the place is added in front
+	 * @param {ErrorPlace} [place]
+	 */
+	constructor(code, message, place = {}) {
+		const { file, tensor, offset, cause } = place;
+		const where = [
+			file === undefined ? '' : `${file}: `,
+			tensor === undefined ? '' : `tensor ${quoted(tensor)}: `,
+		].join('');
+		const at = offset === undefined ? '' : ` (at byte ${offset})`;
+		super(`${where}${message}${at}`, cause === undefined ? undefined : { cause });
+		this.name = 'BlockQuantError';
+		this.code = code;
+		/** The message without its place. */
+		this.detail = message;
+		this.file = file;
+		this.tensor = tensor;
+		this.offset = offset;
+	}
+
+	/**
+	 * The same error, with the tensor's name added if it has none yet.
+	 * @param {string} tensor
+	 */
+	withTensor(tensor) {
+		return this.#placed({ tensor: this.tensor ?? tensor });
+	}
+
+	/**
+	 * The same error, with the file's name added if it has none yet.
+	 * @param {string | undefined} file
+	 */
+	withFile(file) {
+		return this.#placed({ file: this.file ?? file });
+	}
+
+	/** @param {ErrorPlace} more */
+	#placed(more) {
+		const { file, tensor, offset, cause } = this;
+		const moved = new BlockQuantError(this.code, this.detail, {
+			file,
+			tensor,
+			offset,
+			cause,
+			...more,
+		});
+		moved.stack = this.stack?.replace(this.message, () => moved.message);
+		return moved;
+	}
+}
+
+/**
+ * The message of anything that was thrown.
+ * @param {unknown} error
+ */
+export function messageOf(error) {
+	return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,14 @@
+// index.js - what every entry exports, but init(), which knows where the wasm is.
+// SPDX-License-Identifier: MIT
+
+export { compare } from './arrays/compare.js';
+export { dequantize, fakeQuantize, quantize } from './arrays/quantize.js';
+export { fromCompressedTensors } from './compressed-tensors/from.js';
+export { BlockQuantError } from './errors.js';
+export { memorySink } from './io/sink.js';
+export { compareModels } from './model/compare.js';
+export { dequantizeModel } from './model/dequantize.js';
+export { openModel } from './model/open.js';
+export { plan } from './model/plan.js';
+export { quantizeModel } from './model/quantize.js';
+export { schemes } from './presets.js';

@@ -1,0 +1,103 @@
+// presets.js - the core's table of named formats, by name.
+// SPDX-License-Identifier: MIT
+
+import { theCore } from './core/init.js';
+import { BlockQuantError, quoted } from './errors.js';
+import { schemeOfStruct } from './scheme.js';
+
+/** @typedef {import('./scheme.js').Scheme} Scheme */
+/** @typedef {{ name: string, description: string, scheme: Scheme, struct: any }} Preset */
+
+/** @type {{ core: unknown, byName: Map<string, Preset> } | undefined} */
+let table;
+
+/** All presets by qualified name. @returns {Map<string, Preset>} */
+export function presets() {
+	const core = theCore();
+	if (table?.core !== core) {
+		const rows = core.presets().map(({ name, description, scheme }) => ({
+			name,
+			description,
+			scheme: schemeOfStruct(scheme, name),
+			struct: scheme,
+		}));
+		table = { core, byName: new Map(rows.map((row) => [row.name, row])) };
+	}
+	return table.byName;
+}
+
+/** Number of edits between two words. @param {string} a @param {string} b */
+function distance(a, b) {
+	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+	for (let i = 1; i <= a.length; i++) {
+		const next = [i];
+		for (let j = 1; j <= b.length; j++)
+			next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+		row = next;
+	}
+	return row[b.length];
+}
+
+/** @param {string} name */
+const bare = (name) => name.slice(name.indexOf(':') + 1);
+
+/** @param {string} wanted */
+function nearest(wanted) {
+	let best = { name: '', edits: Infinity };
+	for (const name of presets().keys()) {
+		const edits = Math.min(distance(wanted, name), distance(wanted, bare(name)));
+		if (edits < best.edits) best = { name, edits };
+	}
+	return best.edits <= Math.max(2, wanted.length / 3) ? `; did you mean ${best.name}?` : '';
+}
+
+/**
+ * The preset of a name: qualified, or bare where one family alone has it; else that of the family which the container
+ * carries. Case does not matter.
+ * @param {string} name
+ * @param {'ggml' | 'ct'} [family] preferred where a bare name is shared
+ * @returns {Preset}
+ */
+export function presetNamed(name, family = 'ggml') {
+	const wanted = name.toLowerCase();
+	const exact = presets().get(wanted);
+	if (exact) return exact;
+	const found = [...presets().values()].filter((preset) => bare(preset.name) === wanted);
+	const chosen = found.find((preset) => preset.name.startsWith(`${family}:`)) ?? found[0];
+	if (chosen) return chosen;
+	throw new BlockQuantError('unknown-scheme', `no scheme ${quoted(name)}${nearest(wanted)}`);
+}
+
+/** The preset that a scheme object is, if it is one of the table's own. @param {Scheme} scheme @returns {Preset | undefined} */
+export function presetOf(scheme) {
+	const preset = scheme.name === undefined ? undefined : presets().get(scheme.name);
+	return preset?.scheme === scheme ? preset : undefined;
+}
+
+/**
+ * A preset by name, or the scheme object that was given.
+ * @param {string | Scheme} nameOrScheme
+ * @param {{ container?: 'safetensors' | 'gguf' }} [where] the file that it is for
+ * @returns {Scheme}
+ */
+export function resolveScheme(nameOrScheme, { container } = {}) {
+	if (typeof nameOrScheme === 'string')
+		return presetNamed(nameOrScheme, container === 'safetensors' ? 'ct' : 'ggml').scheme;
+	if (nameOrScheme && typeof nameOrScheme === 'object') return nameOrScheme;
+	throw new BlockQuantError('bad-argument', `scheme: expected a name or an object, got ${typeof nameOrScheme}`);
+}
+
+/**
+ * The named formats of this build.
+ * @returns {{ name: string, bitsPerWeight: number, block: Scheme['scales'][number]['block'], description: string, scheme: Scheme }[]}
+ *   bitsPerWeight: of a large bfloat16 tensor; block: of the innermost scale
+ */
+export function schemes() {
+	return [...presets().values()].map(({ name, description, scheme, struct }) => ({
+		name,
+		bitsPerWeight: theCore().bitsPerWeight(struct, 'bf16'),
+		block: scheme.scales[0].block,
+		description,
+		scheme,
+	}));
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ * band.c - which values and bytes some consecutive steps are.
+ */
+#include <string.h>
+
+#include "dtype.h"
+#include "geometry.h"
+
+void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band)
+{
+	uint64_t step_values = (uint64_t)plan->step_rows * plan->cols;
+	uint64_t item_values = plan->rows_per_item * plan->cols;
+	uint64_t total = plan->nitems * plan->steps_per_item;
+	uint64_t cells_per_step = (uint64_t)plan->cells_per_unit * (plan->step_rows / plan->unit_rows);
+	uint64_t item_cells = plan->scheme.scale[0].rank ? 1 : 0, last;
+
+	if (step_values > item_values)
+		step_values = item_values;
+	band->first_step = first_step;
+	band->nsteps = max_nbytes / (step_values * bq_dtype(plan->input)->nbytes);
+	if (!band->nsteps)
+		band->nsteps = 1;
+	if (band->nsteps > total - first_step)
+		band->nsteps = total - first_step;
+	last = first_step + band->nsteps;
+
+	band->value_offset = bq_step_offset(plan, first_step, item_values, step_values);
+	band->nvalues = bq_step_offset(plan, last, item_values, step_values) - band->value_offset;
+	for (uint32_t axis = plan->first_axis; axis < plan->rank; axis++)
+		item_cells *= bq_ceil_div(plan->dims[axis], bq_edge(plan, &plan->scheme.scale[0], axis));
+	band->cell_offset = bq_step_offset(plan, first_step, item_cells, cells_per_step);
+	band->ncells = item_cells ? bq_step_offset(plan, last, item_cells, cells_per_step) - band->cell_offset : 1;
+
+	memset(band->plane_offset, 0, sizeof(band->plane_offset));
+	memset(band->plane_nbytes, 0, sizeof(band->plane_nbytes));
+	for (uint32_t i = 0; i < plan->nplanes; i++) {
+		const struct bq_plane *plane = &plan->plane[i];
+
+		if (!plane->step_nbytes) {
+			band->plane_nbytes[i] = (uint32_t)plane->nbytes;
+			continue;
+		}
+		band->plane_offset[i] = bq_step_offset(plan, first_step, plane->item_nbytes, plane->step_nbytes);
+		band->plane_nbytes[i] =
+			(uint32_t)(bq_step_offset(plan, last, plane->item_nbytes, plane->step_nbytes) - band->plane_offset[i]);
+	}
+}
+
+double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
+{
+	double bits = bq_dtype(scheme->value)->bits;
+
+	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
+		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];
+		double per = bq_dtype(level->dtype == BQ_INPUT ? input : level->dtype)->bits;
+
+		if (i == 0)
+			per += bq_dtype(scheme->zero)->bits;
+		if (!level->rank)
+			per = 0;
+		for (uint32_t k = 0; k < level->rank; k++)
+			per = level->edge[k] ? per / level->edge[k] : 0;
+		bits += per;
+	}
+	return bits;
+}

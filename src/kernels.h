@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ * kernels.h - the inner loops, one commented pointer each: the contract between the stages and src/scalar, src/simd128.
+ *
+ * Both rows of the table give the same bytes on every input, NaN included. Scalar defines them.
+ * Arrays are tight, of any alignment that their C type has; nothing is read or written past count.
+ * group: consecutive values that share a parameter; the last group of a row may be shorter. Cells count groups.
+ */
+#ifndef BQ_KERNELS_H
+#define BQ_KERNELS_H
+
+#include "blockquant.h"
+
+/* How a quotient becomes a code. The values are those of struct bq_rules. */
+enum bq_quotient { BQ_DIVIDE, BQ_RECIPROCAL };
+enum bq_round {
+	BQ_HALF_EVEN,
+	BQ_HALF_AWAY,
+	BQ_FIELD_HALF_UP, /* field = trunc(quotient - code_min + 0.5), at most the highest; a quotient that no int32 holds: field 0 */
+};
+
+/* One row's worth of parameters for encode: entry c belongs to the values [c * group, c * group + group). */
+struct bq_quantizer {
+	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor */
+	const float *zero;  /* null, or added to the quotient before rounding (rounded to work) */
+	float code_min, code_max;
+	uint32_t quotient, round;
+	uint32_t work; /* BQ_F32, BQ_F16 or BQ_BF16: the quotient, and its sum with zero, are rounded to it */
+	uint32_t drop_negative_zero; /* float codes: a quotient of -0 gets the code of +0 (a negative that rounds to 0 keeps its sign) */
+};
+
+/* And for decode: value = round_result(round_work(round_work(code - zero) * scale) - min). */
+struct bq_dequantizer {
+	const float *scale;
+	const float *zero; /* null, or subtracted from the code */
+	const float *min;  /* null, or subtracted from the product */
+	uint32_t work, result;
+};
+
+typedef void bq_to_f32(const void *in, size_t count, float *out);
+typedef void bq_from_f32(const float *in, size_t count, void *out);
+
+/* A format's blocks in one go. x: nblocks whole blocks of float32, consecutive blocks of one row.
+ * importance: null, or one weight per value of x. row_sigma: mean of x*x over the whole row (0 without importance). */
+typedef void bq_encode_blocks(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out);
+typedef void bq_decode_blocks(const uint8_t *in, size_t nblocks, float *out);
+
+enum bq_weighting { BQ_UNWEIGHTED, BQ_WEIGHTED, BQ_WEIGHTED_BY_ROW };
+
+struct bq_fused {
+	bq_encode_blocks *encode;
+	bq_decode_blocks *decode;
+	uint32_t weighting; /* whether encode heeds importance, and row_sigma with it */
+};
+
+struct bq_kernels {
+	/* Numbers; null where a dtype has no such conversion. Codes are one a byte (F4E2M1: 0..15). */
+	bq_to_f32 *to_f32[BQ_NDTYPES];
+	bq_from_f32 *from_f32[BQ_NDTYPES];
+
+	/* How many of count F32, F16, BF16 values are NaN or infinite; *first: the index of the first, if any. */
+	size_t (*count_nonfinite)(const void *in, uint32_t dtype, size_t count, size_t *first);
+
+	/* Merges each group's range into lo, hi (which the caller starts at 0). A NaN in a group makes both NaN (0x7FC00000). */
+	void (*range)(const float *x, size_t count, size_t group, float *lo, float *hi);
+	/* Merges each group's value of the largest magnitude, the first of equals, into extreme (started at 0). */
+	void (*extreme)(const float *x, size_t count, size_t group, float *extreme);
+
+	/* Codes, one a byte; integers in two's complement. NaN: integer code 0 (field 0 for BQ_FIELD_HALF_UP), the NaN
+	 * of F8E4M3 and F8E5M2, 7 in F4E2M1. */
+	void (*encode_int)(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes);
+	void (*encode_float)(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes);
+
+	/* decode_int reads is_signed ? int8 : uint8; decode_float one F8E4M3, F8E5M2 or F4E2M1 code a byte. */
+	void (*decode_int)(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out);
+	void (*decode_float)(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out);
+
+	/* Little-endian bit stream in 32-bit words: value i takes the bits [i * bits, i * bits + bits) of code + offset;
+	 * the last word is padded with zero bits. out: 4 * ceil(count * bits / 32) bytes. */
+	void (*pack_words)(const uint8_t *codes, size_t count, unsigned bits, unsigned offset, uint8_t *out);
+	void (*unpack_words)(const uint8_t *in, size_t count, unsigned bits, unsigned offset, uint8_t *codes);
+	/* Two 4-bit codes a byte, the first in the low half. count is even. */
+	void (*pack_nibbles)(const uint8_t *codes, size_t count, uint8_t *out);
+	void (*unpack_nibbles)(const uint8_t *in, size_t count, uint8_t *codes);
+
+	struct bq_fused fused[BQ_NFUSED];
+};
+
+/* Row id of the table, or null where this build lacks it. */
+const struct bq_kernels *bq_kernels(uint32_t id);
+
+extern const struct bq_kernels bq_kernels_scalar;
+extern const struct bq_kernels bq_kernels_simd128;
+
+/* src/scalar and src/simd128 define each of these with their suffix. */
+#define BQ_DECLARE_KERNELS(isa) \
+	bq_to_f32 bq_f32_to_f32_##isa, bq_f16_to_f32_##isa, bq_bf16_to_f32_##isa, bq_f8e4m3_to_f32_##isa, bq_f8e5m2_to_f32_##isa, \
+		bq_f4e2m1_to_f32_##isa, bq_e8m0_to_f32_##isa, bq_ue4m3_to_f32_##isa, bq_ggml_ue4m3_to_f32_##isa; \
+	bq_from_f32 bq_f32_from_f32_##isa, bq_f16_from_f32_##isa, bq_bf16_from_f32_##isa, bq_f8e4m3_from_f32_##isa, \
+		bq_f8e5m2_from_f32_##isa, bq_f4e2m1_from_f32_##isa, bq_e8m0_from_f32_##isa, bq_ue4m3_from_f32_##isa, \
+		bq_ggml_ue4m3_from_f32_##isa; \
+	size_t bq_count_nonfinite_##isa(const void *in, uint32_t dtype, size_t count, size_t *first); \
+	void bq_range_##isa(const float *x, size_t count, size_t group, float *lo, float *hi); \
+	void bq_extreme_##isa(const float *x, size_t count, size_t group, float *extreme); \
+	void bq_encode_int_##isa(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes); \
+	void bq_encode_float_##isa(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes); \
+	void bq_decode_int_##isa(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out); \
+	void bq_decode_float_##isa(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out); \
+	void bq_pack_words_##isa(const uint8_t *codes, size_t count, unsigned bits, unsigned offset, uint8_t *out); \
+	void bq_unpack_words_##isa(const uint8_t *in, size_t count, unsigned bits, unsigned offset, uint8_t *codes); \
+	void bq_pack_nibbles_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
+	void bq_unpack_nibbles_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
+	bq_encode_blocks bq_encode_q8_0_##isa, bq_encode_q4_0_##isa, bq_encode_q5_0_##isa, bq_encode_q4_k_##isa; \
+	bq_decode_blocks bq_decode_q8_0_##isa, bq_decode_q4_0_##isa, bq_decode_q5_0_##isa, bq_decode_q4_k_##isa;
+
+BQ_DECLARE_KERNELS(scalar)
+BQ_DECLARE_KERNELS(simd128)
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * kernels_table.h - one row of the kernel table: include with ISA defined. A new kernel is one line here.
+ */
+#define BQ_JOIN_(name, isa) bq_##name##_##isa
+#define BQ_JOIN(name, isa) BQ_JOIN_(name, isa)
+#define K(name) BQ_JOIN(name, ISA)
+#define NUMBER(dtype, name) .to_f32[dtype] = K(name##_to_f32), .from_f32[dtype] = K(name##_from_f32)
+
+const struct bq_kernels BQ_JOIN(kernels, ISA) = {
+	NUMBER(BQ_F32, f32), NUMBER(BQ_F16, f16), NUMBER(BQ_BF16, bf16), NUMBER(BQ_F8E4M3, f8e4m3), NUMBER(BQ_F8E5M2, f8e5m2),
+	NUMBER(BQ_F4E2M1, f4e2m1), NUMBER(BQ_E8M0, e8m0), NUMBER(BQ_UE4M3, ue4m3), NUMBER(BQ_GGML_UE4M3, ggml_ue4m3),
+	.count_nonfinite = K(count_nonfinite), .range = K(range), .extreme = K(extreme),
+	.encode_int = K(encode_int), .encode_float = K(encode_float), .decode_int = K(decode_int), .decode_float = K(decode_float),
+	.pack_words = K(pack_words), .unpack_words = K(unpack_words), .pack_nibbles = K(pack_nibbles), .unpack_nibbles = K(unpack_nibbles),
+	.fused[BQ_FUSED_Q8_0] = { K(encode_q8_0), K(decode_q8_0), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_Q4_0] = { K(encode_q4_0), K(decode_q4_0), BQ_WEIGHTED_BY_ROW },
+	.fused[BQ_FUSED_Q5_0] = { K(encode_q5_0), K(decode_q5_0), BQ_WEIGHTED_BY_ROW },
+	.fused[BQ_FUSED_Q4_K] = { K(encode_q4_k), K(decode_q4_k), BQ_WEIGHTED },
+};

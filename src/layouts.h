@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ * layouts.h - where the bits of codes and parameters go.
+ */
+#ifndef BQ_LAYOUTS_H
+#define BQ_LAYOUTS_H
+
+#include "blockquant.h"
+
+enum bq_packing { BQ_BYTES, BQ_WORDS, BQ_NIBBLES };
+
+/* One row of codes and its parameters, before packing and after unpacking: codes one a byte, parameters tight in their
+ * level's dtype. */
+struct bq_row_parts {
+	uint8_t *codes;
+	uint8_t *scale[BQ_MAX_LEVELS];
+	uint8_t *min[BQ_MAX_LEVELS];
+};
+
+struct bq_layout {
+	uint32_t packing;       /* of the values plane */
+	uint32_t zeros_by_row;  /* 1: zero points are packed into 32-bit words down the rows; 0: one a byte */
+	uint32_t shape;         /* 1: a plane of the original shape, as int64 */
+	uint32_t result;        /* dtype that the format's own decoder always returns; BQ_NONE: that of its scale */
+	/* Formats that interleave everything in blocks of one row: values and bytes of a block, the f16 fields that it
+	 * begins with, and the way in (null: only a fused kernel writes it) and out. 0 values: a planar layout. */
+	uint32_t block_values, block_nbytes, block_halves;
+	void (*pack)(const struct bq_row_parts *row, size_t nblocks, uint8_t *out);
+	void (*unpack)(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row);
+};
+
+/* Row id of the table, or null. */
+const struct bq_layout *bq_layout(uint32_t id);
+
+#endif

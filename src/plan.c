@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT
+ * plan.c - a scheme and a shape become sizes, or the first rule of docs/schemes.md that is broken.
+ */
+#include <string.h>
+
+#include "dtype.h"
+#include "geometry.h"
+#include "layouts.h"
+#include "rules.h"
+#include "workspace.h"
+
+#define MAX_VALUES (1ull << 53) /* so that JavaScript's numbers hold every size */
+#define MAX_STEP (1ull << 30)   /* bytes of one step, so that a band's buffers fit wasm32 */
+
+/* Zero points that are packed down the rows fill whole words every 32 rows, whatever their width. */
+#define WORD_ROWS 32
+
+#define REQUIRE(condition, status) \
+	do { \
+		if (!(condition)) \
+			return status; \
+	} while (0)
+
+static int is_float(uint32_t dtype)
+{
+	return bq_dtype(dtype)->kind == BQ_KIND_FLOAT;
+}
+
+static enum bq_status check_value(const struct bq_scheme *scheme)
+{
+	const struct bq_dtype_info *value = bq_dtype(scheme->value);
+	int is_code = bq_is_integer(scheme->value) || scheme->value == BQ_F8E4M3 || scheme->value == BQ_F8E5M2 || scheme->value == BQ_F4E2M1;
+
+	REQUIRE(is_code, BQ_BAD_VALUE);
+	REQUIRE(!scheme->narrow || (scheme->narrow == 1 && value->kind == BQ_KIND_SIGNED && value->bits > 1), BQ_BAD_VALUE);
+	return BQ_OK;
+}
+
+/* Whether `outer` is made of whole blocks of `inner` on every axis. */
+static int nests(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer)
+{
+	for (uint32_t axis = 0; axis < plan->rank && outer->rank; axis++) {
+		uint64_t small = bq_edge(plan, inner, axis), large = bq_edge(plan, outer, axis);
+
+		if (large % small && large < plan->dims[axis])
+			return 0;
+		if (large < small)
+			return 0;
+	}
+	return inner->rank || !outer->rank;
+}
+
+static enum bq_status check_levels(const struct bq_plan *plan, const struct bq_level *level, uint32_t count, int with_codes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		int inner_code = with_codes && i + 1 < count && bq_is_integer(level[i].dtype);
+
+		REQUIRE(level[i].rank <= plan->rank, BQ_BAD_BLOCK);
+		REQUIRE(is_float(level[i].dtype) || level[i].dtype == BQ_E8M0 || inner_code, BQ_BAD_LEVEL_DTYPE);
+		REQUIRE(level[i].dtype != BQ_F4E2M1, BQ_BAD_LEVEL_DTYPE);
+		for (uint32_t k = 0; k < level[i].rank; k++)
+			REQUIRE(level[i].edge[k] < (1u << 31), BQ_BAD_BLOCK);
+		REQUIRE(!i || nests(plan, &level[i - 1], &level[i]), BQ_BAD_BLOCK);
+	}
+	return BQ_OK;
+}
+
+static int same_blocks(const struct bq_level *a, const struct bq_level *b)
+{
+	return a->rank == b->rank && !memcmp(a->edge, b->edge, a->rank * sizeof(a->edge[0]));
+}
+
+static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+	const struct bq_dtype_info *value = bq_dtype(scheme->value), *zero = bq_dtype(scheme->zero);
+	enum bq_status status = check_value(scheme);
+
+	REQUIRE(!status, status);
+	REQUIRE(scheme->nscales >= 1 && scheme->nscales <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
+	REQUIRE(scheme->nmins == 0 || scheme->nmins == scheme->nscales, BQ_BAD_LEVELS);
+	status = check_levels(plan, scheme->scale, scheme->nscales, 1);
+	REQUIRE(!status, status);
+	status = check_levels(plan, scheme->min, scheme->nmins, 1);
+	REQUIRE(!status, status);
+	for (uint32_t i = 0; i < scheme->nmins; i++)
+		REQUIRE(same_blocks(&scheme->min[i], &scheme->scale[i]), BQ_BAD_LEVELS);
+
+	if (scheme->zero != BQ_NONE) {
+		REQUIRE(bq_is_integer(scheme->value) && !scheme->nmins, BQ_BAD_ZERO);
+		REQUIRE(zero->kind == value->kind && zero->bits >= value->bits, BQ_BAD_ZERO);
+		REQUIRE(rules->quotient == BQ_DIVIDE && rules->extent == BQ_ABSOLUTE && scheme->nscales == 1 &&
+			scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
+	}
+	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */
+	REQUIRE(scheme->zero || scheme->nmins || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES);
+	REQUIRE(rules->exponent || scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
+	REQUIRE(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES);
+	REQUIRE(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES);
+
+	/* What a multiplier scales must be a float scale under one tensor-wide float32. Otherwise, and for mins, only a
+	 * search knows how to make nested parameters. */
+	if (scheme->calibration == BQ_MINMAX) {
+		int multiplied = rules->outer == BQ_OUTER_MULTIPLIER && scheme->nscales == 2 && !scheme->scale[1].rank &&
+			scheme->scale[1].dtype == BQ_F32 && is_float(scheme->scale[0].dtype);
+
+		REQUIRE(scheme->nscales == 1 || multiplied, BQ_BAD_RULES);
+		REQUIRE(!scheme->nmins, BQ_BAD_RULES);
+	}
+	REQUIRE(scheme->calibration <= BQ_SEARCH, BQ_BAD_RULES);
+
+	/* The layout must have a place for all of it. */
+	REQUIRE(layout->packing != BQ_NIBBLES || value->bits == 4, BQ_BAD_LAYOUT);
+	REQUIRE(layout->packing != BQ_WORDS || bq_is_integer(scheme->value), BQ_BAD_LAYOUT);
+	if (layout->block_values) {
+		REQUIRE(!scheme->zero && scheme->nscales == layout->block_halves && scheme->nscales >= scheme->nmins, BQ_BAD_LAYOUT);
+		for (uint32_t i = 0; i < scheme->nscales; i++)
+			REQUIRE(scheme->scale[i].rank == 1 && scheme->scale[i].edge[0], BQ_BAD_LAYOUT);
+		REQUIRE(scheme->scale[scheme->nscales - 1].dtype == BQ_F16, BQ_BAD_LAYOUT);
+		REQUIRE(scheme->scale[scheme->nscales - 1].edge[0] == layout->block_values, BQ_BAD_LAYOUT);
+	}
+	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
+		REQUIRE(scheme->scale[0].rank == 1 && zero->bits == value->bits, BQ_BAD_LAYOUT);
+	}
+	return BQ_OK;
+}
+
+/* The shape, its units and steps. Vectors become one row. */
+static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layout)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+	uint64_t units_per_item, step_units = 1, unit_rows = 1;
+	uint32_t rows_axis = plan->rank - 2;
+
+	plan->first_axis = rows_axis;
+	for (uint32_t i = 0; i < scheme->nscales; i++)
+		for (uint32_t axis = 0; axis < plan->first_axis && scheme->scale[i].rank; axis++)
+			if (bq_edge(plan, &scheme->scale[i], axis) != 1)
+				plan->first_axis = axis;
+	plan->unit_height = 1;
+	for (uint32_t i = 0; i < scheme->nscales; i++) {
+		uint64_t edge = scheme->scale[i].rank ? bq_edge(plan, &scheme->scale[i], plan->first_axis) : 1;
+
+		if (edge > plan->dims[plan->first_axis])
+			edge = plan->dims[plan->first_axis];
+		REQUIRE(edge < (1ull << 31), BQ_TOO_BIG);
+		if (edge > plan->unit_height)
+			plan->unit_height = (uint32_t)edge;
+	}
+	for (uint32_t axis = plan->first_axis + 1; axis < plan->rank - 1; axis++)
+		unit_rows *= plan->dims[axis];
+	plan->nitems = 1;
+	for (uint32_t axis = 0; axis < plan->first_axis; axis++)
+		plan->nitems *= plan->dims[axis];
+	plan->rows_per_item = unit_rows * plan->dims[plan->first_axis];
+	unit_rows *= plan->unit_height;
+	units_per_item = bq_ceil_div(plan->dims[plan->first_axis], plan->unit_height);
+
+	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
+		REQUIRE(unit_rows == 1, BQ_BAD_LAYOUT);
+		step_units = units_per_item < WORD_ROWS ? units_per_item : WORD_ROWS;
+	}
+	plan->steps_per_item = bq_ceil_div(units_per_item, step_units);
+	REQUIRE(plan->dims[plan->rank - 1] < MAX_STEP / 4, BQ_TOO_BIG);
+	plan->cols = (uint32_t)plan->dims[plan->rank - 1];
+	REQUIRE(unit_rows * step_units < MAX_STEP / 4 / plan->cols + 1, BQ_TOO_BIG);
+	plan->unit_rows = (uint32_t)unit_rows;
+	plan->step_rows = (uint32_t)(unit_rows * step_units);
+	plan->group = (uint32_t)bq_edge(plan, &scheme->scale[0], plan->rank - 1);
+	if (plan->group > plan->cols)
+		plan->group = plan->cols;
+	plan->cells_per_unit = (uint32_t)bq_unit_cells(plan, &scheme->scale[0]);
+	return BQ_OK;
+}
+
+static struct bq_plane *add_plane(struct bq_plan *plan, uint32_t role, uint32_t dtype, uint32_t rank)
+{
+	struct bq_plane *plane = &plan->plane[plan->nplanes++];
+
+	plane->role = role;
+	plane->dtype = dtype;
+	plane->rank = rank;
+	return plane;
+}
+
+static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
+{
+	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
+	uint32_t first = plan->rank - user_rank, dtype = plan->scheme.value;
+	uint64_t last = plan->cols;
+	struct bq_plane *plane;
+
+	if (layout->block_values) {
+		dtype = BQ_U8;
+		last = last / layout->block_values * layout->block_nbytes;
+	} else if (layout->packing == BQ_WORDS) {
+		dtype = BQ_I32;
+		last = bq_ceil_div(last * value->bits, 32);
+	} else if (layout->packing == BQ_NIBBLES) {
+		dtype = BQ_U8;
+		last = last / 2;
+	} else if (bq_is_integer(dtype)) {
+		dtype = value->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
+	}
+	plane = add_plane(plan, layout->block_values ? BQ_ROLE_BLOCKS : BQ_ROLE_VALUES, dtype, user_rank);
+	for (uint32_t i = 0; i < user_rank; i++)
+		plane->dims[i] = plan->dims[first + i];
+	plane->dims[user_rank - 1] = last;
+	plan->row_nbytes = (uint32_t)(last * bq_dtype(dtype)->nbytes);
+	plane->step_nbytes = plan->row_nbytes * plan->step_rows;
+	plane->item_nbytes = plan->row_nbytes * plan->rows_per_item;
+	plane->nbytes = plane->item_nbytes * plan->nitems;
+}
+
+/* A parameter grid with one number a cell. */
+static struct bq_plane *add_grid(struct bq_plan *plan, uint32_t role, const struct bq_level *level, uint32_t dtype, uint32_t user_rank)
+{
+	uint32_t first = plan->rank - user_rank, nbytes = bq_dtype(dtype)->nbytes;
+	struct bq_plane *plane = add_plane(plan, role, dtype, level->rank ? user_rank : 1);
+	uint64_t per_unit = bq_unit_cells(plan, level), cells = 1;
+
+	plane->dims[0] = 1;
+	for (uint32_t i = 0; i < user_rank && level->rank; i++) {
+		plane->dims[i] = bq_ceil_div(plan->dims[first + i], bq_edge(plan, level, first + i));
+		cells *= plane->dims[i];
+	}
+	plane->nbytes = cells * nbytes;
+	if (level->rank) {
+		plane->item_nbytes = plane->nbytes / plan->nitems;
+		plane->step_nbytes = (uint32_t)(per_unit * (plan->step_rows / plan->unit_rows) * nbytes);
+	}
+	return plane;
+}
+
+static void add_zeros(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
+{
+	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
+	uint32_t bytes = zero->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
+	struct bq_plane *plane = add_grid(plan, BQ_ROLE_ZERO, &plan->scheme.scale[0], bytes, user_rank);
+	uint64_t words;
+
+	if (!layout->zeros_by_row || !plan->scheme.scale[0].rank)
+		return;
+	words = bq_ceil_div(plan->rows_per_item * zero->bits, 32);
+	plane->dtype = BQ_I32;
+	plane->dims[user_rank - 2] = words;
+	plane->item_nbytes = words * plan->cells_per_unit * 4;
+	plane->step_nbytes = (uint32_t)(plan->steps_per_item == 1 ? plane->item_nbytes : plan->cells_per_unit * zero->bits * (WORD_ROWS / 8));
+	plane->nbytes = plane->item_nbytes * plan->nitems;
+}
+
+static void add_planes(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+
+	add_values(plan, layout, user_rank);
+	if (!layout->block_values) {
+		for (uint32_t i = 0; i < scheme->nscales; i++)
+			add_grid(plan, BQ_ROLE_SCALE0 + i, &scheme->scale[i], scheme->scale[i].dtype, user_rank);
+		if (scheme->zero)
+			add_zeros(plan, layout, user_rank);
+		for (uint32_t i = 0; i < scheme->nmins; i++)
+			add_grid(plan, BQ_ROLE_MIN0 + i, &scheme->min[i], scheme->min[i].dtype, user_rank);
+	}
+	if (layout->shape) {
+		struct bq_plane *plane = add_plane(plan, BQ_ROLE_SHAPE, BQ_I64, 1);
+
+		plane->dims[0] = user_rank;
+		plane->nbytes = 8 * user_rank;
+	}
+	for (uint32_t i = 0; i < plan->nplanes; i++)
+		plan->nbytes += plan->plane[i].nbytes;
+}
+
+/* Dtypes that the rules' arithmetic is rounded to. A float32 scale level promotes the quotient and the product to float32;
+ * scales narrower than the weights' dtype (E4M3, E8M0) are widened to it, but a decoder, which does not know the weights,
+ * widens them to bfloat16. */
+static void choose_work(struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+	uint32_t scale = scheme->scale[0].dtype, decoder;
+	int wide = scale == BQ_F16 || scale == BQ_BF16 || scale == BQ_F32;
+
+	plan->encode_work = plan->decode_work = BQ_F32;
+	decoder = wide ? scale : BQ_BF16;
+	if (rules->work_input && scheme->nscales == 1) {
+		plan->encode_work = !wide || scale == plan->input ? plan->input : BQ_F32;
+		plan->decode_work = decoder;
+	}
+	plan->result = layout->result ? layout->result : rules->work_input ? decoder : BQ_F32;
+}
+
+/* A fused kernel does the schemes of its presets, to the letter. */
+static enum bq_status check_fused(const struct bq_scheme *scheme)
+{
+	const struct bq_preset *preset;
+
+	if (scheme->fused == BQ_GENERIC)
+		return BQ_OK;
+	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++)
+		if (!memcmp(&preset->scheme, scheme, sizeof(*scheme)))
+			return BQ_OK;
+	return BQ_BAD_FUSED;
+}
+
+static enum bq_status check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+
+	for (uint32_t i = 0; i < scheme->nscales; i++) {
+		uint64_t edge = bq_edge(plan, &scheme->scale[i], plan->rank - 1);
+
+		if (rules->whole_groups && scheme->scale[i].rank == 1)
+			REQUIRE(edge <= plan->cols && plan->cols % edge == 0, BQ_RAGGED);
+	}
+	REQUIRE(!layout->block_values || plan->cols % layout->block_values == 0, BQ_RAGGED);
+	REQUIRE(layout->packing != BQ_NIBBLES || plan->cols % 2 == 0, BQ_ODD);
+	return BQ_OK;
+}
+
+enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
+{
+	const struct bq_rules *rules = bq_rules(scheme->rules);
+	const struct bq_layout *layout = bq_layout(scheme->layout);
+	enum bq_status status;
+
+	memset(plan, 0, sizeof(*plan));
+	REQUIRE(bq_kernels(kernels), BQ_BAD_KERNELS);
+	REQUIRE(input == BQ_F32 || input == BQ_F16 || input == BQ_BF16, BQ_BAD_DTYPE);
+	REQUIRE(rules, BQ_BAD_RULES);
+	REQUIRE(layout, BQ_BAD_LAYOUT);
+	REQUIRE(!check_fused(scheme), BQ_BAD_FUSED);
+	REQUIRE(scheme->nscales <= BQ_MAX_LEVELS && scheme->nmins <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
+	REQUIRE(rank >= 1 && rank <= BQ_MAX_RANK, BQ_BAD_SHAPE);
+
+	plan->scheme = *scheme;
+	plan->input = input;
+	plan->kernels = kernels;
+	plan->rank = rank < 2 ? 2 : rank;
+	plan->dims[0] = 1;
+	memcpy(plan->dims + plan->rank - rank, dims, rank * sizeof(dims[0]));
+	plan->nvalues = 1;
+	for (uint32_t i = 0; i < plan->rank; i++) {
+		REQUIRE(plan->dims[i] > 0, BQ_EMPTY);
+		REQUIRE(plan->dims[i] <= MAX_VALUES / plan->nvalues, BQ_BAD_SHAPE);
+		plan->nvalues *= plan->dims[i];
+	}
+	for (uint32_t i = 0; i < BQ_MAX_LEVELS; i++) {
+		if (plan->scheme.scale[i].dtype == BQ_INPUT)
+			plan->scheme.scale[i].dtype = input;
+		if (plan->scheme.min[i].dtype == BQ_INPUT)
+			plan->scheme.min[i].dtype = input;
+		REQUIRE(scheme->scale[i].rank <= BQ_MAX_RANK && scheme->min[i].rank <= BQ_MAX_RANK, BQ_BAD_BLOCK);
+	}
+	/* A zero point packed down the rows needs rows. */
+	REQUIRE(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT);
+	status = check_scheme(plan, rules, layout);
+	REQUIRE(!status, status);
+	status = lay_out(plan, layout);
+	REQUIRE(!status, status);
+	status = check_rows(plan, rules, layout);
+	REQUIRE(!status, status);
+
+	add_planes(plan, layout, rank);
+	choose_work(plan, rules, layout);
+	plan->passes = scheme->calibration == BQ_MINMAX && !scheme->scale[scheme->nscales - 1].rank ? 2 : 1;
+	plan->workspace_nbytes = (uint32_t)bq_workspace(plan, NULL, NULL);
+	return BQ_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * rules.c - the references' arithmetic, one row each.
+ */
+#include "rules.h"
+
+static const struct bq_rules rows[BQ_NRULES] = {
+	/* compressed-tensors 0.20.1: calculate_qparams, quantize, dequantize. Symmetric integers keep their full range and
+	 * divide by half of it (7.5 for 4 bits); torch rounds to even and does each operation in the tensor's dtype. */
+	[BQ_RULES_COMPRESSED_TENSORS] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_HALF_SPAN, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work_input = 1,
+		.against = BQ_STORED, .zero_scale = BQ_EPSILON, .saturate = 1, .exponent = BQ_EXPONENT_OF_AMAX,
+		.outer = BQ_OUTER_MULTIPLIER, .drop_negative_zero = 1, .whole_groups = 1,
+	},
+	/* ggml's simple types with a positive scale (q8_0): codes are made with the float32 scale, the file holds its half. */
+	[BQ_RULES_GGML] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_CODE_MAX, .quotient = BQ_RECIPROCAL, .round = BQ_HALF_AWAY,
+		.against = BQ_IDEAL, .zero_scale = BQ_ZERO_FACTOR, .outer = BQ_OUTER_FACTOR, .whole_groups = 1,
+	},
+	/* ggml's simple types whose lowest code takes the largest value, sign and all (q4_0, q5_0). */
+	[BQ_RULES_GGML_SIGNED] = {
+		.extent = BQ_SIGNED, .divisor = BQ_CODE_MIN, .quotient = BQ_RECIPROCAL, .round = BQ_FIELD_HALF_UP,
+		.against = BQ_IDEAL, .zero_scale = BQ_ZERO_FACTOR, .outer = BQ_OUTER_FACTOR, .whole_groups = 1,
+	},
+};
+
+const struct bq_rules *bq_rules(uint32_t id)
+{
+	return id < BQ_NRULES ? &rows[id] : NULL;
+}

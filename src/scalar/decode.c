@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ * decode.c - codes to values with one scale (and zero point or min) a group, scalar.
+ */
+#include "kernels.h"
+#include "number.h"
+
+static float value_of(const struct bq_dequantizer *d, float code, size_t cell)
+{
+	float v = code;
+
+	if (d->zero)
+		v = bq_round_to(d->work, v - d->zero[cell]);
+	v = bq_round_to(d->work, v * d->scale[cell]);
+	if (d->min)
+		v = v - d->min[cell];
+	v = v != v ? bq_float(BQ_F32_NAN) : v;
+	return bq_round_to(d->result, v);
+}
+
+void bq_decode_int_scalar(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t end = count - begin < group ? count : begin + group;
+
+		for (size_t i = begin; i < end; i++)
+			out[i] = value_of(d, is_signed ? (float)(int8_t)codes[i] : (float)codes[i], cell);
+	}
+}
+
+static float widen(uint32_t value, uint8_t code)
+{
+	switch (value) {
+	case BQ_F8E4M3:
+		return bq_f32_from_f8e4m3(code);
+	case BQ_F8E5M2:
+		return bq_f32_from_f8e5m2(code);
+	default:
+		return bq_f32_from_f4e2m1(code);
+	}
+}
+
+void bq_decode_float_scalar(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t end = count - begin < group ? count : begin + group;
+
+		for (size_t i = begin; i < end; i++)
+			out[i] = value_of(d, widen(value, codes[i]), cell);
+	}
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_search.h - what ggml's formats share: its rounding, its largest value, its packed scales and its searches for scales.
+ *
+ * ggml takes a scale that fits the values well, not the one that just reaches the largest: it tries a few near that one and
+ * keeps the least weighted squared error. The bytes depend on the order of every sum: see the loops of ggml_search.c.
+ */
+#ifndef BQ_GGML_SEARCH_H
+#define BQ_GGML_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "number.h"
+
+#define BQ_SEARCH_MAX_COUNT 32 /* values in the longest block that is searched */
+
+/* Below this all values of a block are taken for zero (ggml's GROUP_MAX_EPS). */
+#define BQ_SEARCH_TINY 1e-15f
+
+/* The nearest integer, ties to even. 12582912 is 1.5 * 2^23: added to |x| < 2^22 it leaves the integer in the low bits.
+ * Beyond that the result is what ggml's own use of the trick gives, since tiny scales rely on it: NaN 0, infinity -2^22. */
+static inline int32_t bq_round_by_magic(float x)
+{
+	return (int32_t)(bq_bits(x + 12582912.0f) & 0x7FFFFF) - 0x400000;
+}
+
+static inline int32_t bq_clamp(int32_t code, int32_t lowest, int32_t highest)
+{
+	if (code > highest)
+		code = highest;
+	return code < lowest ? lowest : code;
+}
+
+/* The scale as it is stored. A NaN loses its sign, which differs between machines. */
+static inline uint16_t bq_ggml_scale_code(float scale)
+{
+	return scale != scale ? 0x7E00 : bq_f16_from_f32(scale);
+}
+
+/* A decoded value. A NaN is made the same one everywhere. */
+static inline float bq_ggml_decoded(float value)
+{
+	return value != value ? bq_float(BQ_F32_NAN) : value;
+}
+
+/* The value of the largest magnitude, the first of equals; +0 if all are zero, a NaN if there is one. */
+float bq_first_largest(size_t count, const float *x);
+
+int bq_all_finite(size_t count, const float *x);
+
+/* Search A (make_qx_quants): a scale of either sign for the codes -levels .. levels - 1, stored with levels added.
+ * weight: null for x * x. Codes are 0 and the scale is 0 if all values are tiny; NaN if one is not finite. */
+float bq_search_signed_scale(size_t count, int levels, const float *x, const float *weight, uint8_t *codes);
+
+/* The candidates of search C: top code + first + step * k, for k = 0 .. last, over the range of the values. */
+struct bq_search_steps {
+	float first, step;
+	int last;
+	int absolute; /* the error is |difference|, not its square */
+};
+
+extern const struct bq_search_steps bq_search_steps_q4_k;     /* plain */
+extern const struct bq_search_steps bq_search_steps_weighted; /* all formats with importance */
+
+/* Search C (make_qkx2_quants, make_qkx3_quants): value = scale * code - min with codes 0 .. top and min >= 0. */
+float bq_search_scale_and_min(size_t count, int top, const float *x, const float *weight, const struct bq_search_steps *steps,
+	uint8_t *codes, float *min);
+
+/* Search D (make_qp_quants): a scale for values that are not negative, codes 0 .. top. A negative value's code wraps. */
+float bq_search_positive_scale(size_t count, int top, const float *x, const float *weight, uint8_t *codes);
+
+/* No search: the largest value gets the code top (at most 255), the others accordingly. */
+float bq_scale_of_largest(size_t count, int top, const float *x, uint8_t *codes);
+
+/* Eight scales and eight mins of 6 bits in 12 bytes, as q4_K and q5_K have them. */
+void bq_pack_scales_and_mins(const uint8_t *scales, const uint8_t *mins, uint8_t *out);
+void bq_unpack_scales_and_mins(const uint8_t *in, uint8_t *scales, uint8_t *mins);
+
+#endif

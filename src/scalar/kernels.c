@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT
+ * kernels.c - the scalar row of the kernel table.
+ */
+#include "kernels.h"
+
+#define ISA scalar
+#include "kernels_table.h"

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ * decode.c - codes to values with one scale (and zero point or min) a group, simd128.
+ */
+#include "kernels.h"
+#include "../number.h"
+#include "number.h"
+
+static inline v128_t round_to(uint32_t dtype, v128_t v)
+{
+	if (dtype == BQ_BF16)
+		return bq_f32x4_round_bf16(v);
+	return dtype == BQ_F16 ? bq_f32x4_round_f16(v) : v;
+}
+
+static inline v128_t values_of(const struct bq_dequantizer *d, v128_t v, size_t cell)
+{
+	if (d->zero)
+		v = round_to(d->work, wasm_f32x4_sub(v, wasm_v128_load32_splat(d->zero + cell)));
+	v = round_to(d->work, wasm_f32x4_mul(v, wasm_v128_load32_splat(d->scale + cell)));
+	if (d->min)
+		v = wasm_f32x4_sub(v, wasm_v128_load32_splat(d->min + cell));
+	v = wasm_v128_bitselect(v, bq_u32x4_splat(BQ_F32_NAN), wasm_f32x4_eq(v, v));
+	return round_to(d->result, v);
+}
+
+/* Sixteen bytes as four vectors of 32-bit lanes. */
+static inline void widen_codes(const uint8_t *codes, int is_signed, v128_t out[4])
+{
+	v128_t bytes = wasm_v128_load(codes), low, high;
+
+	if (is_signed) {
+		low = wasm_i16x8_extend_low_i8x16(bytes);
+		high = wasm_i16x8_extend_high_i8x16(bytes);
+		out[0] = wasm_i32x4_extend_low_i16x8(low);
+		out[1] = wasm_i32x4_extend_high_i16x8(low);
+		out[2] = wasm_i32x4_extend_low_i16x8(high);
+		out[3] = wasm_i32x4_extend_high_i16x8(high);
+	} else {
+		low = wasm_u16x8_extend_low_u8x16(bytes);
+		high = wasm_u16x8_extend_high_u8x16(bytes);
+		out[0] = wasm_u32x4_extend_low_u16x8(low);
+		out[1] = wasm_u32x4_extend_high_u16x8(low);
+		out[2] = wasm_u32x4_extend_low_u16x8(high);
+		out[3] = wasm_u32x4_extend_high_u16x8(high);
+	}
+	for (int k = 0; k < 4; k++)
+		out[k] = bq_opaque(out[k]);
+}
+
+/* A tail of a group is decoded by scalar from its own cell. */
+static struct bq_dequantizer at_cell(const struct bq_dequantizer *d, size_t cell)
+{
+	struct bq_dequantizer tail = *d;
+
+	tail.scale += cell;
+	tail.zero = d->zero ? d->zero + cell : NULL;
+	tail.min = d->min ? d->min + cell : NULL;
+	return tail;
+}
+
+void bq_decode_int_simd128(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+
+		BQ_ROLLED
+		for (size_t i = begin; i < begin + whole; i += 16) {
+			v128_t v[4];
+
+			widen_codes(codes + i, is_signed, v);
+			for (int k = 0; k < 4; k++)
+				wasm_v128_store(out + i + 4 * k, values_of(d, wasm_f32x4_convert_i32x4(v[k]), cell));
+		}
+		if (whole < here) {
+			const struct bq_dequantizer tail = at_cell(d, cell);
+
+			bq_decode_int_scalar(&tail, is_signed, codes + begin + whole, here - whole, here, out + begin + whole);
+		}
+	}
+}
+
+static inline v128_t widen_float(uint32_t value, v128_t codes)
+{
+	switch (value) {
+	case BQ_F8E4M3:
+		return bq_f32x4_from_f8e4m3(codes);
+	case BQ_F8E5M2:
+		return bq_f32x4_from_f8e5m2(codes);
+	default:
+		return bq_f32x4_from_f4e2m1(codes);
+	}
+}
+
+void bq_decode_float_simd128(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+
+		BQ_ROLLED
+		for (size_t i = begin; i < begin + whole; i += 16) {
+			v128_t v[4];
+
+			widen_codes(codes + i, 0, v);
+			for (int k = 0; k < 4; k++)
+				wasm_v128_store(out + i + 4 * k, values_of(d, widen_float(value, v[k]), cell));
+		}
+		if (whole < here) {
+			const struct bq_dequantizer tail = at_cell(d, cell);
+
+			bq_decode_float_scalar(&tail, value, codes + begin + whole, here - whole, here, out + begin + whole);
+		}
+	}
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ * encode.c - values to codes with one scale (and zero point) a group, simd128. The choices of struct bq_quantizer are
+ * branches that always go the same way, taken once for sixteen values.
+ */
+#include "kernels.h"
+#include "../number.h"
+#include "number.h"
+
+/* Sixteen lanes of four vectors; a struct, so that helpers can take and return them in registers. */
+struct sixteen {
+	v128_t v[4];
+};
+
+static inline struct sixteen round_work(uint32_t work, struct sixteen s)
+{
+	if (work == BQ_BF16) {
+		for (int k = 0; k < 4; k++)
+			s.v[k] = bq_f32x4_round_bf16(s.v[k]);
+	} else if (work == BQ_F16) {
+		for (int k = 0; k < 4; k++)
+			s.v[k] = bq_f32x4_round_f16(s.v[k]);
+	}
+	return s;
+}
+
+static inline struct sixteen quotients(const struct bq_quantizer *q, const float *x, size_t cell)
+{
+	const v128_t scale = wasm_v128_load32_splat(q->scale + cell);
+	struct sixteen s;
+
+	for (int k = 0; k < 4; k++)
+		s.v[k] = wasm_v128_load(x + 4 * k);
+	if (q->quotient == BQ_DIVIDE) {
+		for (int k = 0; k < 4; k++)
+			s.v[k] = wasm_f32x4_div(s.v[k], scale);
+	} else {
+		for (int k = 0; k < 4; k++)
+			s.v[k] = wasm_f32x4_mul(s.v[k], scale);
+	}
+	s = round_work(q->work, s);
+	if (q->zero) {
+		const v128_t zero = wasm_v128_load32_splat(q->zero + cell);
+
+		for (int k = 0; k < 4; k++)
+			s.v[k] = wasm_f32x4_add(s.v[k], zero);
+		s = round_work(q->work, s);
+	}
+	return s;
+}
+
+static inline v128_t clamp(v128_t v, v128_t min, v128_t max)
+{
+	return wasm_f32x4_pmin(wasm_f32x4_pmax(v, min), max);
+}
+
+/* All ones where an int32 holds the lane. */
+static inline v128_t fits_int32(v128_t v)
+{
+	return wasm_v128_and(wasm_f32x4_ge(v, wasm_f32x4_splat(-2147483648.0f)), wasm_f32x4_lt(v, wasm_f32x4_splat(2147483648.0f)));
+}
+
+/* Integers of at most 22 bits that stand in float lanes: adding 1.5 * 2^23 leaves them in the low bits. */
+static inline v128_t to_int32(v128_t v)
+{
+	return wasm_i32x4_sub(wasm_f32x4_add(v, wasm_f32x4_splat(12582912.0f)), wasm_i32x4_splat(0x4B400000));
+}
+
+static inline v128_t integers(const struct bq_quantizer *q, v128_t v)
+{
+	const v128_t min = wasm_v128_load32_splat(&q->code_min), max = wasm_v128_load32_splat(&q->code_max);
+	v128_t fits;
+
+	switch (q->round) {
+	case BQ_HALF_EVEN:
+		/* The addition of to_int32 rounds half to even; NaN lanes become 0. */
+		v = clamp(v, min, max);
+		return wasm_v128_and(to_int32(v), wasm_f32x4_eq(v, v));
+	case BQ_HALF_AWAY:
+		/* roundf is the truncation of v + copysign(the float below 0.5, v) for |v| < 2^22; larger ones are clamped. */
+		fits = fits_int32(v);
+		v = clamp(v, wasm_f32x4_sub(min, wasm_f32x4_splat(1)), wasm_f32x4_add(max, wasm_f32x4_splat(1)));
+		v = wasm_f32x4_add(v, wasm_v128_bitselect(wasm_f32x4_splat(0x1.fffffep-2f), v, wasm_i32x4_splat(0x7FFFFFFF)));
+		v = clamp(wasm_f32x4_trunc(v), min, max);
+		return wasm_v128_and(to_int32(v), fits);
+	default:
+		v = wasm_f32x4_add(v, wasm_f32x4_sub(wasm_f32x4_splat(0.5f), min));
+		fits = fits_int32(v);
+		v = wasm_f32x4_trunc(clamp(v, wasm_f32x4_splat(0), wasm_f32x4_sub(max, min)));
+		return to_int32(wasm_f32x4_add(wasm_v128_and(v, fits), min));
+	}
+}
+
+/* The low bytes of sixteen integers in -32768..32767. */
+static inline v128_t low_bytes(struct sixteen s)
+{
+	const v128_t mask = wasm_i16x8_splat(0xFF);
+	v128_t low = wasm_v128_and(wasm_i16x8_narrow_i32x4(s.v[0], s.v[1]), mask);
+	v128_t high = wasm_v128_and(wasm_i16x8_narrow_i32x4(s.v[2], s.v[3]), mask);
+
+	return wasm_u8x16_narrow_i16x8(low, high);
+}
+
+void bq_encode_int_simd128(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+
+		BQ_ROLLED
+		for (size_t i = begin; i < begin + whole; i += 16) {
+			struct sixteen s = quotients(q, x + i, cell);
+
+			for (int k = 0; k < 4; k++)
+				s.v[k] = integers(q, s.v[k]);
+			wasm_v128_store(codes + i, low_bytes(s));
+		}
+		if (whole < here) {
+			struct bq_quantizer tail = *q;
+
+			tail.scale += cell;
+			tail.zero = q->zero ? q->zero + cell : NULL;
+			bq_encode_int_scalar(&tail, x + begin + whole, here - whole, here, codes + begin + whole);
+		}
+	}
+}
+
+static inline v128_t minifloats(const struct bq_quantizer *q, uint32_t value, v128_t v)
+{
+	v = clamp(v, wasm_v128_load32_splat(&q->code_min), wasm_v128_load32_splat(&q->code_max));
+	/* Arithmetic NaNs have a sign that differs between machines; scalar makes them positive. */
+	v = wasm_v128_bitselect(v, bq_u32x4_splat(BQ_F32_NAN), wasm_f32x4_eq(v, v));
+	if (q->drop_negative_zero)
+		v = wasm_v128_andnot(v, wasm_f32x4_eq(v, wasm_f32x4_splat(0)));
+	switch (value) {
+	case BQ_F8E4M3:
+		return bq_u32x4_f8e4m3_from_f32(v);
+	case BQ_F8E5M2:
+		return bq_u32x4_f8e5m2_from_f32(v);
+	default:
+		return bq_u32x4_f4e2m1_from_f32(v);
+	}
+}
+
+void bq_encode_float_simd128(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+
+		BQ_ROLLED
+		for (size_t i = begin; i < begin + whole; i += 16) {
+			struct sixteen s = quotients(q, x + i, cell);
+
+			for (int k = 0; k < 4; k++)
+				s.v[k] = minifloats(q, value, s.v[k]);
+			wasm_v128_store(codes + i, low_bytes(s));
+		}
+		if (whole < here) {
+			struct bq_quantizer tail = *q;
+
+			tail.scale += cell;
+			tail.zero = q->zero ? q->zero + cell : NULL;
+			bq_encode_float_scalar(&tail, value, x + begin + whole, here - whole, here, codes + begin + whole);
+		}
+	}
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_search.h - scalar/ggml_search.h with four blocks, one a lane: each lane adds and multiplies in the scalar order.
+ *
+ * Codes stay floats: f32x4.nearest rounds as bq_round_by_magic does below 2^22, and the -0 that it may give instead of +0
+ * changes no byte. Each search says in a mask which lanes it may not be trusted with; the caller redoes those in scalar.
+ */
+#ifndef BQ_SIMD128_GGML_SEARCH_H
+#define BQ_SIMD128_GGML_SEARCH_H
+
+#include "simd128/number.h"
+#include "scalar/ggml_search.h"
+
+/* A constant for a loop: see bq_unknown_zero. */
+static inline v128_t bq_f32x4_splat(float value)
+{
+	return bq_u32x4_splat(bq_bits(value));
+}
+
+/* Row r of four becomes lane r of four. */
+static inline void bq_transpose(v128_t row[4])
+{
+	const v128_t low01 = wasm_i32x4_shuffle(row[0], row[1], 0, 4, 1, 5);
+	const v128_t high01 = wasm_i32x4_shuffle(row[0], row[1], 2, 6, 3, 7);
+	const v128_t low23 = wasm_i32x4_shuffle(row[2], row[3], 0, 4, 1, 5);
+	const v128_t high23 = wasm_i32x4_shuffle(row[2], row[3], 2, 6, 3, 7);
+
+	row[0] = wasm_i64x2_shuffle(low01, low23, 0, 2);
+	row[1] = wasm_i64x2_shuffle(low01, low23, 1, 3);
+	row[2] = wasm_i64x2_shuffle(high01, high23, 0, 2);
+	row[3] = wasm_i64x2_shuffle(high01, high23, 1, 3);
+}
+
+/* bq_ggml_scale_code of four. */
+static inline v128_t bq_ggml_scale_codes(v128_t scale)
+{
+	return wasm_v128_bitselect(bq_u32x4_splat(0x7E00), bq_u32x4_f16_from_f32(scale), bq_f32x4_is_nan(scale));
+}
+
+/* Lanes that are NaN or infinite, all ones. */
+static inline v128_t bq_f32x4_nonfinite(v128_t x)
+{
+	return wasm_i32x4_gt(bq_f32x4_magnitude(x), bq_u32x4_splat(0x7F7FFFFF));
+}
+
+/* The f16 codes at the beginning of four consecutive blocks of nbytes. */
+static inline v128_t bq_scale_codes_of_four(const uint8_t *in, size_t nbytes)
+{
+	v128_t codes = wasm_i32x4_splat(0);
+
+	codes = wasm_v128_load16_lane(in, codes, 0);
+	codes = wasm_v128_load16_lane(in + nbytes, codes, 2);
+	codes = wasm_v128_load16_lane(in + 2 * nbytes, codes, 4);
+	return wasm_v128_load16_lane(in + 3 * nbytes, codes, 6);
+}
+
+static inline int bq_any_nonfinite_code(v128_t f16)
+{
+	const v128_t exponent = bq_u32x4_splat(0x7C00);
+
+	return wasm_v128_any_true(wasm_i32x4_eq(wasm_v128_and(f16, exponent), exponent));
+}
+
+/* 16 bytes to floats: byte + offset for an offset below 2^22. The bytes become the lowest mantissa bits of 2^23, which
+ * is subtracted again: exact, and fewer instructions than extending and converting. */
+static inline void bq_f32x16_from_bytes(v128_t bytes, int offset, v128_t out[4])
+{
+	const v128_t zero = wasm_i32x4_splat(0);
+	const v128_t exponent = bq_u16x8_splat(0x4B00);
+	const v128_t bias = bq_f32x4_splat(8388608.0f - (float)offset);
+	const v128_t low = wasm_i8x16_shuffle(bytes, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const v128_t high = wasm_i8x16_shuffle(bytes, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+
+	out[0] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
+	out[1] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
+	out[2] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
+	out[3] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
+}
+
+/* Four times four int32 to bytes, saturated to 0 .. 255 (through int16). */
+static inline v128_t bq_u8x16_from_i32(const v128_t x[4])
+{
+	return wasm_u8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(x[0], x[1]), wasm_i16x8_narrow_i32x4(x[2], x[3]));
+}
+
+/* Two codes a byte. */
+static inline v128_t bq_join_nibbles(v128_t low, v128_t high)
+{
+	return wasm_v128_or(low, wasm_i16x8_shl(high, 4)); /* high is at most 15: nothing crosses into the next byte */
+}
+
+static inline v128_t bq_low_nibbles(v128_t bytes)
+{
+	return wasm_v128_and(bytes, bq_u8x16_splat(15));
+}
+
+static inline v128_t bq_high_nibbles(v128_t bytes)
+{
+	return wasm_v128_and(wasm_u16x8_shr(bytes, 4), bq_u8x16_splat(15));
+}
+
+/* bq_first_largest of four consecutive blocks of 32. */
+v128_t bq_first_largest_of_four(const float *x);
+
+/* Four consecutive blocks of 32 in lanes: value i of each with its weight and their product. */
+struct bq_signed_lanes {
+	v128_t x, weight, product;
+};
+
+void bq_fill_signed_lanes(const float *x, const float *importance, float row_sigma, struct bq_signed_lanes lanes[32]);
+
+/* Search A. largest: of bq_first_largest. *inverse: what the codes are made with, round(inverse * x). Returns the scales;
+ * *unsure: lanes to be redone. */
+v128_t bq_search_signed_scale_simd128(const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse,
+	v128_t *unsure);
+
+/* Eight sub-blocks of 32 in the lanes of two vectors: value i, its weight and, in between, a candidate's code. */
+struct bq_pair_lanes {
+	v128_t x[2], weight[2], code[2];
+};
+
+/* What search C gives for eight sub-blocks. Its codes are round(inverse * (x - low)), 0 to top. */
+struct bq_scales_and_mins {
+	v128_t scale[2], min[2], sum_weight[2];
+	v128_t inverse[2], low[2];
+	int unsure;
+};
+
+/* Search C for two times eight sub-blocks (two at a time, since the divisions of one hide behind the other). An unsure eight
+ * is to be redone in scalar as a whole: values or weights are not finite, or magnitudes are extreme. */
+void bq_search_scale_and_min_simd128(struct bq_pair_lanes lanes[2][32], float top, const struct bq_search_steps *steps,
+	struct bq_scales_and_mins found[2]);
+
+/* Search D for four times eight values. codes: as floats. */
+v128_t bq_search_positive_scale_simd128(const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure);
+
+#endif

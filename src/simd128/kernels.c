@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT
+ * kernels.c - the simd128 row of the kernel table.
+ */
+#include "kernels.h"
+
+#define ISA simd128
+#include "kernels_table.h"

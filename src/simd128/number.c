@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT
+ * number.c - arrays of numbers to and from float32, 8 or 16 in a step; which weights are not finite.
+ *
+ * The last values, fewer than a step, go to the scalar kernels.
+ */
+#include <string.h>
+
+#include "../kernels.h"
+#include "number.h"
+
+typedef v128_t codes_of_four(v128_t x);
+
+/* Inlined with their function arguments, so that each kernel is one loop without calls. */
+#define INLINED static inline __attribute__((always_inline))
+
+/* Codes of 16 bits, 8 in a step. */
+INLINED void encode16(codes_of_four *four, bq_from_f32 *tail, const float *in, size_t count, uint16_t *out)
+{
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 8 <= count; i += 8) {
+		const v128_t first = four(wasm_v128_load(in + i));
+		const v128_t second = four(wasm_v128_load(in + i + 4));
+
+		wasm_v128_store(out + i, wasm_u16x8_narrow_i32x4(first, second));
+	}
+	tail(in + i, count - i, out + i);
+}
+
+/* Codes of 8 bits, 16 in a step. */
+INLINED void encode8(codes_of_four *four, bq_from_f32 *tail, const float *in, size_t count, uint8_t *out)
+{
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t first = four(wasm_v128_load(in + i));
+		const v128_t second = four(wasm_v128_load(in + i + 4));
+		const v128_t third = four(wasm_v128_load(in + i + 8));
+		const v128_t fourth = four(wasm_v128_load(in + i + 12));
+		const v128_t lower = wasm_i16x8_narrow_i32x4(first, second);
+		const v128_t upper = wasm_i16x8_narrow_i32x4(third, fourth);
+
+		wasm_v128_store(out + i, wasm_u8x16_narrow_i16x8(lower, upper));
+	}
+	tail(in + i, count - i, out + i);
+}
+
+/* 32-bit lanes from their lower and upper halves. */
+INLINED v128_t lower_four(v128_t lower, v128_t upper)
+{
+	return wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+
+INLINED v128_t upper_four(v128_t lower, v128_t upper)
+{
+	return wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+/* The upper halves of eight float32 whose lower halves are zero. */
+INLINED void store_upper16(v128_t upper, float *out)
+{
+	const v128_t zero = bq_u32x4_splat(0);
+
+	wasm_v128_store(out, lower_four(zero, upper));
+	wasm_v128_store(out + 4, upper_four(zero, upper));
+}
+
+/* Bytes 2 and 3 of sixteen float32: all that a value of an 8-bit format needs. */
+INLINED void store_upper8(v128_t byte2, v128_t byte3, float *out)
+{
+	const v128_t first = wasm_i8x16_shuffle(byte2, byte3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const v128_t second =
+		wasm_i8x16_shuffle(byte2, byte3, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+
+	store_upper16(first, out);
+	store_upper16(second, out + 8);
+}
+
+void bq_f32_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	if (count)
+		memcpy(out, in, count * sizeof *out);
+}
+
+void bq_f32_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	if (count)
+		memcpy(out, in, count * sizeof *in);
+}
+
+/* As bq_f32x4_from_f16, but what concerns the upper 16 bits only is done there, on eight lanes. */
+void bq_f16_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint16_t *codes = in;
+	const v128_t zero = bq_u32x4_splat(0);
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 8 <= count; i += 8) {
+		const v128_t code = wasm_v128_load(codes + i);
+		const v128_t magnitude = wasm_v128_and(code, bq_u16x8_splat(0x7FFF));
+		const v128_t sign = wasm_v128_xor(code, magnitude);
+		const v128_t subnormal = wasm_i16x8_lt(magnitude, bq_u16x8_splat(0x0400));
+		const v128_t infinite = wasm_i16x8_gt(magnitude, bq_u16x8_splat(0x7BFF));
+		const v128_t nan = wasm_i16x8_gt(magnitude, bq_u16x8_splat(0x7C00));
+		const v128_t exponent = wasm_v128_and(infinite, bq_u16x8_splat(0x7F80));
+		const v128_t quiet = wasm_v128_and(nan, bq_u16x8_splat(0x0040));
+		const v128_t special = wasm_v128_or(sign, wasm_v128_or(exponent, quiet));
+
+		/* 112 is what the exponent biases differ by; subnormals get the exponent 113 and lose its implied bit. */
+		const v128_t lower = wasm_i16x8_shl(magnitude, 13);
+		const v128_t normal = wasm_i16x8_add(wasm_u16x8_shr(magnitude, 3), bq_u16x8_splat(112 << 7));
+		const v128_t upper = wasm_i16x8_add(normal, wasm_v128_and(subnormal, bq_u16x8_splat(1 << 7)));
+		const v128_t implied = wasm_v128_and(subnormal, bq_u16x8_splat(113 << 7));
+
+		const v128_t first = wasm_f32x4_sub(lower_four(lower, upper), lower_four(zero, implied));
+		const v128_t second = wasm_f32x4_sub(upper_four(lower, upper), upper_four(zero, implied));
+
+		wasm_v128_store(out + i, wasm_v128_or(first, lower_four(zero, special)));
+		wasm_v128_store(out + i + 4, wasm_v128_or(second, upper_four(zero, special)));
+	}
+	bq_f16_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+void bq_f16_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode16(bq_u32x4_f16_from_f32, bq_f16_from_f32_scalar, in, count, out);
+}
+
+void bq_bf16_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint16_t *codes = in;
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 8 <= count; i += 8)
+		store_upper16(wasm_v128_load(codes + i), out + i);
+	bq_bf16_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+void bq_bf16_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode16(bq_u32x4_bf16_from_f32, bq_bf16_from_f32_scalar, in, count, out);
+}
+
+/* Sixteen E4M3 or E5M2 codes without sign to bytes 2 and 3 of float32: a table for the codes below 16, all subnormals
+ * among them, and for the others their bits moved. moved is the code, or another whose value is meant.
+ * base: half the difference of the exponent biases. */
+struct upper_bytes {
+	v128_t byte2, byte3;
+};
+
+INLINED struct upper_bytes decode8(
+	v128_t code, v128_t moved, int mantissa_bits, uint8_t base, v128_t table2, v128_t table3)
+{
+	const v128_t small = wasm_i8x16_lt(code, bq_u8x16_splat(16));
+	const v128_t low_mask = bq_u8x16_splat((uint8_t)(0xFF << (7 - mantissa_bits)));
+	const v128_t high_mask = bq_u8x16_splat((uint8_t)(0x7F >> (mantissa_bits + 1)));
+	/* float32's exponent begins at bit 7 of byte 2: the code's lowest exponent bit comes there. Shifts in 16-bit lanes
+	 * with a mask, since x86 has none in bytes. */
+	const v128_t low = wasm_v128_and(wasm_i16x8_shl(moved, 7 - mantissa_bits), low_mask);
+	const v128_t high = wasm_v128_and(wasm_u16x8_shr(moved, mantissa_bits + 1), high_mask);
+	const v128_t high_biased = wasm_i8x16_add(high, bq_u8x16_splat(base));
+
+	/* The swizzle gives 0 for an index above 15. */
+	return (struct upper_bytes){
+		wasm_v128_or(wasm_i8x16_swizzle(table2, code), wasm_v128_andnot(low, small)),
+		wasm_v128_or(wasm_i8x16_swizzle(table3, code), wasm_v128_andnot(high_biased, small)),
+	};
+}
+
+/* Bytes 2 and 3 of the float32 of codes 0 to 15. */
+static const uint8_t E4M3[2][16] = {
+	{ 0, 0, 0x80, 0xC0, 0, 0x20, 0x40, 0x60, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0 },
+	{ 0, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C },
+};
+static const uint8_t HALF_E4M3[2][16] = {
+	{ 0, 0x80, 0, 0x40, 0x80, 0xA0, 0xC0, 0xE0, 0, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70 },
+	{ 0, 0x3A, 0x3B, 0x3B, 0x3B, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C },
+};
+static const uint8_t E5M2[2][16] = {
+	{ 0, 0x80, 0, 0x40, 0x80, 0xA0, 0xC0, 0xE0, 0, 0x20, 0x40, 0x60, 0x80, 0xA0, 0xC0, 0xE0 },
+	{ 0, 0x37, 0x38, 0x38, 0x38, 0x38, 0x38, 0x38, 0x39, 0x39, 0x39, 0x39, 0x39, 0x39, 0x39, 0x39 },
+};
+static const uint8_t E2M1[2][16] = {
+	{ 0, 0, 0x80, 0xC0, 0, 0x40, 0x80, 0xC0, 0, 0, 0x80, 0xC0, 0, 0x40, 0x80, 0xC0 },
+	{ 0, 0x3F, 0x3F, 0x3F, 0x40, 0x40, 0x40, 0x40, 0x80, 0xBF, 0xBF, 0xBF, 0xC0, 0xC0, 0xC0, 0xC0 },
+};
+
+/* E4M3, whole steps of it: returns how many values. signs is 0x80, or 0 to ignore bit 7. */
+INLINED size_t decode_e4m3(const uint8_t *codes, size_t count, uint8_t signs, float *out)
+{
+	const v128_t table2 = bq_u8x16_table(E4M3[0]);
+	const v128_t table3 = bq_u8x16_table(E4M3[1]);
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t code = wasm_v128_load(codes + i);
+		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
+		const struct upper_bytes value = decode8(magnitude, magnitude, 3, 120 / 2, table2, table3);
+		/* 0x7F: byte 2 is 0xF0 already. */
+		const v128_t nan = wasm_v128_and(wasm_i8x16_eq(magnitude, bq_u8x16_splat(0x7F)), bq_u8x16_splat(0x7F));
+		const v128_t top = wasm_v128_or(nan, wasm_v128_and(code, bq_u8x16_splat(signs)));
+
+		store_upper8(value.byte2, wasm_v128_or(value.byte3, top), out + i);
+	}
+	return i;
+}
+
+void bq_f8e4m3_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	const size_t whole = decode_e4m3(codes, count, 0x80, out);
+
+	bq_f8e4m3_to_f32_scalar(codes + whole, count - whole, out + whole);
+}
+
+void bq_f8e4m3_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(bq_u32x4_f8e4m3_from_f32, bq_f8e4m3_from_f32_scalar, in, count, out);
+}
+
+void bq_f8e5m2_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	const v128_t table2 = bq_u8x16_table(E5M2[0]);
+	const v128_t table3 = bq_u8x16_table(E5M2[1]);
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t code = wasm_v128_load(codes + i);
+		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
+		const struct upper_bytes value = decode8(magnitude, magnitude, 2, 112 / 2, table2, table3);
+		const v128_t infinite = wasm_v128_and(wasm_i8x16_gt(magnitude, bq_u8x16_splat(0x7B)), bq_u8x16_splat(0x7F));
+		const v128_t quiet = wasm_v128_and(wasm_i8x16_gt(magnitude, bq_u8x16_splat(0x7C)), bq_u8x16_splat(0x40));
+		const v128_t top = wasm_v128_or(infinite, wasm_v128_xor(code, magnitude));
+
+		store_upper8(wasm_v128_or(value.byte2, quiet), wasm_v128_or(value.byte3, top), out + i);
+	}
+	bq_f8e5m2_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+void bq_f8e5m2_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(bq_u32x4_f8e5m2_from_f32, bq_f8e5m2_from_f32_scalar, in, count, out);
+}
+
+void bq_f4e2m1_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	const v128_t table2 = bq_u8x16_table(E2M1[0]);
+	const v128_t table3 = bq_u8x16_table(E2M1[1]);
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t code = wasm_v128_and(wasm_v128_load(codes + i), bq_u8x16_splat(15));
+
+		store_upper8(wasm_i8x16_swizzle(table2, code), wasm_i8x16_swizzle(table3, code), out + i);
+	}
+	bq_f4e2m1_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+void bq_f4e2m1_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(bq_u32x4_f4e2m1_from_f32, bq_f4e2m1_from_f32_scalar, in, count, out);
+}
+
+void bq_e8m0_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t code = wasm_v128_load(codes + i);
+		const v128_t low = wasm_v128_and(wasm_i16x8_shl(code, 7), bq_u8x16_splat(0x80));
+		const v128_t high = wasm_v128_and(wasm_u16x8_shr(code, 1), bq_u8x16_splat(0x7F));
+		/* The mantissa is not 0 for the subnormal 2^-127 and for NaN. */
+		const v128_t least = wasm_i8x16_eq(code, bq_u8x16_splat(0));
+		const v128_t nan = wasm_i8x16_eq(code, bq_u8x16_splat(255));
+		const v128_t mantissa = wasm_v128_and(wasm_v128_or(least, nan), bq_u8x16_splat(0x40));
+
+		store_upper8(wasm_v128_or(low, mantissa), high, out + i);
+	}
+	bq_e8m0_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+static inline v128_t e8m0_from_four(v128_t x)
+{
+	const v128_t exponent = wasm_u32x4_shr(wasm_i32x4_max(x, bq_u32x4_splat(0)), 23);
+	const v128_t finite = wasm_i32x4_min(exponent, bq_u32x4_splat(254));
+
+	return wasm_v128_or(finite, wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(255)));
+}
+
+void bq_e8m0_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(e8m0_from_four, bq_e8m0_from_f32_scalar, in, count, out);
+}
+
+void bq_ue4m3_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	const size_t whole = decode_e4m3(codes, count, 0, out);
+
+	bq_ue4m3_to_f32_scalar(codes + whole, count - whole, out + whole);
+}
+
+static inline v128_t ue4m3_from_four(v128_t x)
+{
+	const v128_t positive = wasm_i32x4_max(x, bq_u32x4_splat(0));
+	const v128_t magnitude = wasm_i32x4_min(positive, bq_u32x4_splat(0x43E00000)); /* 448 */
+
+	const v128_t nan = wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(0x7F));
+
+	return wasm_v128_or(bq_u32x4_nearest_code(magnitude, 3, 7), nan);
+}
+
+void bq_ue4m3_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(ue4m3_from_four, bq_ue4m3_from_f32_scalar, in, count, out);
+}
+
+void bq_ggml_ue4m3_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	const v128_t table2 = bq_u8x16_table(HALF_E4M3[0]);
+	const v128_t table3 = bq_u8x16_table(HALF_E4M3[1]);
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 16 <= count; i += 16) {
+		const v128_t code = wasm_v128_load(codes + i);
+		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
+		const v128_t halved = wasm_i8x16_sub(magnitude, bq_u8x16_splat(8)); /* one off the exponent */
+		const struct upper_bytes value = decode8(magnitude, halved, 3, 120 / 2, table2, table3);
+		const v128_t none = wasm_i8x16_eq(code, bq_u8x16_splat(0x7F));
+
+		store_upper8(wasm_v128_andnot(value.byte2, none), wasm_v128_andnot(value.byte3, none), out + i);
+	}
+	bq_ggml_ue4m3_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+static inline v128_t ggml_ue4m3_from_four(v128_t x)
+{
+	/* Of no use in the lanes of NaN and negatives, which positive clears in the end. */
+	const v128_t positive = wasm_f32x4_gt(x, bq_u32x4_splat(0));
+	const v128_t bits = wasm_i32x4_min(x, bq_u32x4_splat(0x43E00000)); /* 448 */
+
+	const v128_t subnormal = wasm_i32x4_lt(bits, bq_u32x4_splat(0x3C800000));  /* 2^-6 */
+	const v128_t scaled = wasm_f32x4_mul(bits, bq_u32x4_splat(0x44000000));	   /* 512: steps of 2^-9 */
+	const v128_t half_up = wasm_f32x4_add(scaled, bq_u32x4_splat(0x3F000000)); /* 0.5 */
+	const v128_t steps = wasm_i32x4_min(wasm_i32x4_trunc_sat_f32x4(half_up), bq_u32x4_splat(7));
+
+	const v128_t rounded = wasm_u32x4_shr(wasm_i32x4_add(bits, bq_u32x4_splat((1u << 19) - (120u << 23))), 20);
+	const v128_t high = wasm_i32x4_gt(rounded, bq_u32x4_splat(0x77));
+	const v128_t normal = wasm_v128_bitselect(bq_u32x4_splat(0x7E), rounded, high);
+
+	return wasm_v128_and(wasm_v128_bitselect(steps, normal, subnormal), positive);
+}
+
+void bq_ggml_ue4m3_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(ggml_ue4m3_from_four, bq_ggml_ue4m3_from_f32_scalar, in, count, out);
+}
+
+/* Whether any of the 16-bit halves in 64 bytes has the bits infinite under the mask. */
+INLINED int any_infinite(const uint8_t *bytes, v128_t mask, v128_t infinite)
+{
+	v128_t found = wasm_i16x8_eq(wasm_v128_and(wasm_v128_load(bytes), mask), infinite);
+
+	for (int part = 16; part < 64; part += 16) {
+		const v128_t masked = wasm_v128_and(wasm_v128_load(bytes + part), mask);
+
+		found = wasm_v128_or(found, wasm_i16x8_eq(masked, infinite));
+	}
+	return wasm_v128_any_true(found);
+}
+
+/* Weights are nearly always finite: only a step that has some other is looked at value by value. */
+size_t bq_count_nonfinite_simd128(const void *in, uint32_t dtype, size_t count, size_t *first)
+{
+	const uint8_t *bytes = in;
+	const size_t value_nbytes = dtype == BQ_F16 || dtype == BQ_BF16 ? 2 : 4;
+	const size_t step = 64 / value_nbytes;
+	const uint32_t mask = dtype == BQ_F16 ? 0x7C007C00 : dtype == BQ_BF16 ? 0x7F807F80 : 0x7F800000;
+	/* The lower half of a float32 is masked out and never equals 1. */
+	const uint32_t infinite = value_nbytes == 4 ? mask | 1 : mask;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i += step) {
+		const size_t nvalues = count - i < step ? count - i : step;
+		const uint8_t *values = bytes + i * value_nbytes;
+
+		if (nvalues == step && !any_infinite(values, bq_u32x4_splat(mask), bq_u32x4_splat(infinite)))
+			continue;
+
+		size_t first_here = 0;
+		const size_t here = bq_count_nonfinite_scalar(values, dtype, nvalues, &first_here);
+
+		if (here && !found)
+			*first = i + first_here;
+		found += here;
+	}
+	return found;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ * number.h - the conversions of src/number.h on four lanes in a register; codes stand in 32-bit lanes.
+ *
+ * Same bits as the scalar ones for every input (compared on all 2^32). Float arithmetic sees finite lanes only: NaN and
+ * infinity are put in by integer operations, since wasm leaves open the bits of an arithmetic NaN.
+ */
+#ifndef BQ_SIMD128_NUMBER_H
+#define BQ_SIMD128_NUMBER_H
+
+#include "../kernels.h"
+#include "simd.h"
+
+/* 0, but the compiler cannot know: the table is constant and another file's (no numbers are of dtype BQ_NONE). What it
+ * is added to is computed before a loop and stays in a register. Plain constants become v128.const, which V8 13.6
+ * builds anew on each use: f8e4m3 encode ran at 2.0e9 values/s with them, at 4.0e9 so (V8 11.3: 3.6e9 and 4.0e9;
+ * LLVM 14, 16384 values). */
+static inline uint32_t bq_unknown_zero(void)
+{
+	return (uint32_t)(uintptr_t)bq_kernels_simd128.to_f32[BQ_NONE];
+}
+
+static inline v128_t bq_u32x4_splat(uint32_t value)
+{
+	return wasm_i32x4_splat((int32_t)(value + bq_unknown_zero()));
+}
+
+static inline v128_t bq_u16x8_splat(uint16_t value)
+{
+	return wasm_i16x8_splat((int16_t)(value + bq_unknown_zero()));
+}
+
+static inline v128_t bq_u8x16_splat(uint8_t value)
+{
+	return wasm_i8x16_splat((int8_t)(value + bq_unknown_zero()));
+}
+
+static inline v128_t bq_u8x16_table(const uint8_t table[16])
+{
+	return wasm_v128_load(table + bq_unknown_zero());
+}
+
+static inline v128_t bq_f32x4_magnitude(v128_t x)
+{
+	return wasm_v128_and(x, bq_u32x4_splat(0x7FFFFFFF));
+}
+
+/* All ones in the lanes that are NaN. */
+static inline v128_t bq_f32x4_is_nan(v128_t x)
+{
+	return wasm_f32x4_ne(x, x);
+}
+
+/* What bq_nearest_code computes, for finite magnitudes whose exponent leaves room for drop more. Adding 2^drop times
+ * the power of two at or below the value rounds off the last drop bits, half to even, and leaves a sum whose low bits
+ * count the format's steps; below the format's least normal value the step is fixed, so the power of two is too. */
+static inline v128_t bq_u32x4_nearest_code(v128_t magnitude, uint32_t mantissa_bits, uint32_t bias)
+{
+	const uint32_t drop = 23 - mantissa_bits;
+	const v128_t least = bq_u32x4_splat((128 - bias) << 23);
+	const v128_t power = wasm_i32x4_max(wasm_v128_and(magnitude, bq_u32x4_splat(0x7F800000)), least);
+	const v128_t shifter = wasm_i32x4_add(power, bq_u32x4_splat(drop << 23));
+	const v128_t steps = wasm_i32x4_sub(wasm_f32x4_add(magnitude, shifter), shifter);
+
+	return wasm_i32x4_add(steps, wasm_u32x4_shr(wasm_i32x4_sub(power, least), drop));
+}
+
+/* And bq_code_magnitude. Subnormal codes get the exponent of the least normal value; its implied bit is subtracted. */
+static inline v128_t bq_f32x4_code_magnitude(v128_t code, uint32_t mantissa_bits, uint32_t bias)
+{
+	const uint32_t drop = 23 - mantissa_bits;
+	const v128_t subnormal = wasm_i32x4_lt(code, bq_u32x4_splat(1u << mantissa_bits));
+	const v128_t normal = wasm_i32x4_add(wasm_i32x4_shl(code, drop), bq_u32x4_splat((127 - bias) << 23));
+	const v128_t raised = wasm_i32x4_add(normal, wasm_v128_and(subnormal, bq_u32x4_splat(1u << 23)));
+
+	return wasm_f32x4_sub(raised, wasm_v128_and(subnormal, bq_u32x4_splat((128 - bias) << 23)));
+}
+
+static inline v128_t bq_u32x4_f16_from_f32(v128_t x)
+{
+	/* All from 65520 rounds up to 65536, whose code is that of infinity; a NaN gets there too, and another bit. */
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x47800000));
+	const v128_t code = bq_u32x4_nearest_code(magnitude, 10, 15);
+	const v128_t nan = wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(0x0200));
+	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 16), bq_u32x4_splat(0x8000));
+
+	return wasm_v128_or(wasm_v128_or(code, nan), sign);
+}
+
+static inline v128_t bq_f32x4_from_f16(v128_t code)
+{
+	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(0x7FFF));
+	const v128_t value = bq_f32x4_code_magnitude(magnitude, 10, 15);
+	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 16);
+	const v128_t infinite = wasm_i32x4_gt(magnitude, bq_u32x4_splat(0x7BFF));
+	const v128_t nan = wasm_i32x4_gt(magnitude, bq_u32x4_splat(0x7C00));
+	/* The exponent 31 came out as 143; 143 | 255 is 255. */
+	const v128_t special = wasm_v128_or(
+		wasm_v128_and(infinite, bq_u32x4_splat(0x7F800000)), wasm_v128_and(nan, bq_u32x4_splat(0x00400000)));
+
+	return wasm_v128_or(wasm_v128_or(value, sign), special);
+}
+
+/* x rounded to binary16, in float32. */
+static inline v128_t bq_f32x4_round_f16(v128_t x)
+{
+	/* As bq_u32x4_nearest_code with the power taken off again: exact, so the rounded value is left. */
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x47800000));
+	const v128_t least = bq_u32x4_splat(0x38800000);
+	const v128_t power = wasm_i32x4_max(wasm_v128_and(magnitude, bq_u32x4_splat(0x7F800000)), least);
+	const v128_t shifter = wasm_i32x4_add(power, bq_u32x4_splat(13u << 23));
+	const v128_t rounded = wasm_f32x4_sub(wasm_f32x4_add(magnitude, shifter), shifter);
+	/* 65536 stands for infinity and NaN: 0x47800000 | 0x7F800000 is infinity. */
+	const v128_t overflow = wasm_i32x4_eq(rounded, bq_u32x4_splat(0x47800000));
+	const v128_t infinite = wasm_v128_and(overflow, bq_u32x4_splat(0x7F800000));
+	const v128_t nan = wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(0x00400000));
+	const v128_t sign = wasm_v128_and(x, bq_u32x4_splat(0x80000000));
+
+	return wasm_v128_or(wasm_v128_or(rounded, sign), wasm_v128_or(infinite, nan));
+}
+
+/* x rounded to bfloat16, in float32 but with rubbish in the low 16 bits. */
+static inline v128_t bq_f32x4_near_bf16(v128_t x)
+{
+	const v128_t nan = bq_f32x4_is_nan(x);
+	const v128_t odd = wasm_v128_and(wasm_u32x4_shr(x, 16), bq_u32x4_splat(1));
+	const v128_t half = wasm_v128_andnot(wasm_i32x4_add(odd, bq_u32x4_splat(0x7FFF)), nan); /* a NaN must not carry */
+
+	return wasm_v128_or(wasm_i32x4_add(x, half), wasm_v128_and(nan, bq_u32x4_splat(0x00400000)));
+}
+
+static inline v128_t bq_f32x4_round_bf16(v128_t x)
+{
+	return wasm_v128_and(bq_f32x4_near_bf16(x), bq_u32x4_splat(0xFFFF0000));
+}
+
+static inline v128_t bq_u32x4_bf16_from_f32(v128_t x)
+{
+	return wasm_u32x4_shr(bq_f32x4_near_bf16(x), 16);
+}
+
+static inline v128_t bq_f32x4_from_bf16(v128_t code)
+{
+	return wasm_i32x4_shl(code, 16);
+}
+
+static inline v128_t bq_u32x4_f8e4m3_from_f32(v128_t x)
+{
+	/* 480 would be the next value after 448: its code is the NaN, also for infinity and NaN. */
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x43F00000));
+	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 24), bq_u32x4_splat(0x80));
+
+	return wasm_v128_or(bq_u32x4_nearest_code(magnitude, 3, 7), sign);
+}
+
+static inline v128_t bq_f32x4_from_f8e4m3(v128_t code)
+{
+	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(0x7F));
+	const v128_t value = bq_f32x4_code_magnitude(magnitude, 3, 7);
+	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 24);
+	const v128_t nan = wasm_v128_and(wasm_i32x4_eq(magnitude, bq_u32x4_splat(0x7F)), bq_u32x4_splat(0x7FF00000));
+
+	return wasm_v128_or(wasm_v128_or(value, sign), nan);
+}
+
+static inline v128_t bq_u32x4_f8e5m2_from_f32(v128_t x)
+{
+	/* As bq_u32x4_f16_from_f32. */
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x47800000));
+	const v128_t code = bq_u32x4_nearest_code(magnitude, 2, 15);
+	const v128_t nan = wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(0x03));
+	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 24), bq_u32x4_splat(0x80));
+
+	return wasm_v128_or(wasm_v128_or(code, nan), sign);
+}
+
+static inline v128_t bq_f32x4_from_f8e5m2(v128_t code)
+{
+	return bq_f32x4_from_f16(wasm_i32x4_shl(code, 8));
+}
+
+static inline v128_t bq_u32x4_f4e2m1_from_f32(v128_t x)
+{
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x40C00000)); /* 6, of NaN too */
+	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 28), bq_u32x4_splat(8));
+
+	return wasm_v128_or(bq_u32x4_nearest_code(magnitude, 1, 1), wasm_v128_andnot(sign, bq_f32x4_is_nan(x)));
+}
+
+/* Codes 0 to 15. */
+static inline v128_t bq_f32x4_from_f4e2m1(v128_t code)
+{
+	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(7));
+	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 28);
+
+	return wasm_v128_or(bq_f32x4_code_magnitude(magnitude, 1, 1), sign);
+}
+
+#endif

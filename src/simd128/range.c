@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * range.c - the range of each group of a row, simd128.
+ */
+#include "kernels.h"
+#include "../number.h"
+#include "number.h"
+
+/* least, most and the largest magnitude's bits of whole vectors; magnitudes compare as integers, NaN above infinity. */
+static void range_of_vectors(const float *x, size_t count, float *lo, float *hi, uint32_t *magnitude)
+{
+	v128_t least = wasm_f32x4_splat(0), most = least, bits = least;
+	float lanes[4];
+
+	BQ_ROLLED
+	for (size_t i = 0; i < count; i += 4) {
+		v128_t v = wasm_v128_load(x + i);
+
+		least = wasm_f32x4_pmin(least, v);
+		most = wasm_f32x4_pmax(most, v);
+		bits = wasm_i32x4_max(bits, bq_f32x4_magnitude(v));
+	}
+	wasm_v128_store(lanes, least);
+	for (int k = 0; k < 4; k++)
+		*lo = lanes[k] < *lo ? lanes[k] : *lo;
+	wasm_v128_store(lanes, most);
+	for (int k = 0; k < 4; k++)
+		*hi = lanes[k] > *hi ? lanes[k] : *hi;
+	bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 2, 3, 0, 1));
+	bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 1, 0, 3, 2));
+	*magnitude = (uint32_t)wasm_i32x4_extract_lane(bits, 0);
+}
+
+void bq_range_simd128(const float *x, size_t count, size_t group, float *lo, float *hi)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)3;
+		uint32_t magnitude;
+
+		range_of_vectors(x + begin, whole, &lo[cell], &hi[cell], &magnitude);
+		if (magnitude > BQ_F32_INFINITY)
+			lo[cell] = hi[cell] = bq_float(BQ_F32_NAN);
+		if (whole < here)
+			bq_range_scalar(x + begin + whole, here - whole, here, &lo[cell], &hi[cell]);
+	}
+}
+
+void bq_extreme_simd128(const float *x, size_t count, size_t group, float *extreme)
+{
+	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
+		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)3;
+		v128_t bits = wasm_f32x4_splat(0);
+		uint32_t found;
+
+		BQ_ROLLED
+		for (size_t i = 0; i < whole; i += 4)
+			bits = wasm_i32x4_max(bits, bq_f32x4_magnitude(wasm_v128_load(x + begin + i)));
+		bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 2, 3, 0, 1));
+		bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 1, 0, 3, 2));
+		found = (uint32_t)wasm_i32x4_extract_lane(bits, 0);
+		/* The group's extreme is one of the first values with that magnitude: scalar from there on. */
+		if (found > (bq_bits(extreme[cell]) & 0x7FFFFFFF)) {
+			size_t first = 0;
+
+			while ((bq_bits(x[begin + first]) & 0x7FFFFFFF) != found)
+				first++;
+			bq_extreme_scalar(x + begin + first, here - first, here, &extreme[cell]);
+		} else {
+			bq_extreme_scalar(x + begin + whole, here - whole, here, &extreme[cell]);
+		}
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ * workspace.c - one list of the scratch arrays, for asking their size and for carving them.
+ */
+#include "workspace.h"
+
+#include "dtype.h"
+#include "geometry.h"
+
+struct arena {
+	uint8_t *base;
+	uint64_t used;
+};
+
+static void *take(struct arena *arena, uint64_t nbytes)
+{
+	void *taken = arena->base ? arena->base + arena->used : NULL;
+
+	arena->used += (nbytes + 15) & ~15ull;
+	return taken;
+}
+
+uint64_t bq_workspace(const struct bq_plan *plan, uint8_t *base, struct bq_workspace *workspace)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+	struct arena arena = { base, 0 };
+	struct bq_workspace ignored;
+	struct bq_workspace *w = workspace ? workspace : &ignored;
+	uint64_t cells = plan->cells_per_unit, row = plan->cols;
+
+	w->x = take(&arena, 4 * (row > BQ_TILE ? row : BQ_TILE));
+	w->codes = take(&arena, row);
+	w->zeros = take(&arena, cells * (plan->step_rows / plan->unit_rows));
+	w->lo = take(&arena, 4 * cells);
+	w->hi = take(&arena, 4 * cells);
+	w->scale = take(&arena, 4 * cells);
+	w->zero = take(&arena, 4 * cells);
+	w->min = take(&arena, 4 * cells);
+	w->level = take(&arena, 4 * cells);
+	for (uint32_t i = 0; i < scheme->nscales; i++) {
+		uint64_t level_cells = bq_unit_cells(plan, &scheme->scale[i]);
+
+		w->scale_codes[i] = take(&arena, level_cells * bq_dtype(scheme->scale[i].dtype)->nbytes);
+		w->min_codes[i] = take(&arena, i < scheme->nmins ? level_cells * bq_dtype(scheme->min[i].dtype)->nbytes : 0);
+	}
+	return arena.used;
+}
