@@ -6,6 +6,12 @@ import { BlockQuantError, quoted } from './errors.js';
 import { schemeOfStruct } from './scheme.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
+
+/** Whose preset a bare name means in a file. */
+const FAMILIES = { safetensors: 'ct', gguf: 'ggml' };
+
+/** And outside of one. */
+const FAMILY = FAMILIES.gguf;
 /** @typedef {{ name: string, description: string, scheme: Scheme, struct: any }} Preset */
 
 /** @type {{ core: unknown, byName: Map<string, Preset> } | undefined} */
@@ -55,10 +61,10 @@ function nearest(wanted) {
  * The preset of a name: qualified, or bare where one family alone has it; else that of the family which the container
  * carries. Case does not matter.
  * @param {string} name
- * @param {'ggml' | 'ct'} [family] preferred where a bare name is shared
+ * @param {string} [family] preferred where a bare name is shared
  * @returns {Preset}
  */
-export function presetNamed(name, family = 'ggml') {
+export function presetNamed(name, family = FAMILY) {
 	const wanted = name.toLowerCase();
 	const exact = presets().get(wanted);
 	if (exact) return exact;
@@ -68,10 +74,14 @@ export function presetNamed(name, family = 'ggml') {
 	throw new BlockQuantError('unknown-scheme', `no scheme ${quoted(name)}${nearest(wanted)}`);
 }
 
-/** The preset that a scheme object is, if it is one of the table's own. @param {Scheme} scheme @returns {Preset | undefined} */
+/**
+ * The preset that a scheme object is: it has the preset's name and still says the same (it may be a clone, from a worker).
+ * @param {Scheme} scheme
+ * @returns {Preset | undefined}
+ */
 export function presetOf(scheme) {
 	const preset = scheme.name === undefined ? undefined : presets().get(scheme.name);
-	return preset?.scheme === scheme ? preset : undefined;
+	return preset && JSON.stringify(preset.scheme) === JSON.stringify(scheme) ? preset : undefined;
 }
 
 /**
@@ -82,7 +92,7 @@ export function presetOf(scheme) {
  */
 export function resolveScheme(nameOrScheme, { container } = {}) {
 	if (typeof nameOrScheme === 'string')
-		return presetNamed(nameOrScheme, container === 'safetensors' ? 'ct' : 'ggml').scheme;
+		return presetNamed(nameOrScheme, container && FAMILIES[container]).scheme;
 	if (nameOrScheme && typeof nameOrScheme === 'object') return nameOrScheme;
 	throw new BlockQuantError('bad-argument', `scheme: expected a name or an object, got ${typeof nameOrScheme}`);
 }

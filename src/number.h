@@ -246,7 +246,7 @@ static inline float bq_f32_from_ue4m3(uint8_t code)
 	return bq_f32_from_f8e4m3(code & 0x7F);
 }
 
-/* ggml's UE4M3 (gguf.md 4.4). Encoding rounds half up in magnitude, makes 448 of all from 248 on and has no NaN.
+/* ggml's UE4M3 (its ggml-impl.h). Encoding rounds half up in magnitude, makes 448 of all from 248 on and has no NaN.
  * Decoding gives half the value, since ggml doubles the E2M1 values that it scales. */
 static inline uint8_t bq_ggml_ue4m3_from_f32(float x)
 {

@@ -131,8 +131,10 @@ export class TensorJob {
 	}
 
 	#overflowText() {
-		const { dtype } = this.#options.scheme.scales[0];
-		return `${this.#report.overflow_blocks} block(s) have a scale that ${dtype === 'input' ? this.#options.dtype : dtype} cannot hold`;
+		const { scheme, dtype } = this.#options;
+		// Codes of a nested level are made to fit; it is their outermost level that overflows.
+		const level = scheme.scales.find((each) => !/^[iu]\d/.test(each.dtype))?.dtype;
+		return `${this.#report.overflow_blocks} block(s) have a scale that ${level === 'input' ? dtype : level} cannot hold`;
 	}
 
 	#refuseNonfinite() {

@@ -23,7 +23,7 @@ function checkShape(shape) {
 }
 
 /** @param {Scheme} scheme */
-const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${JSON.stringify(scheme.scales[0].block)}`;
+const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${JSON.stringify(scheme.scales[0]?.block)}`;
 
 /**
  * @param {Scheme} scheme
@@ -32,7 +32,10 @@ const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${JSON
  */
 export function planTensor(scheme, shape, dtype) {
 	checkShape(shape);
-	const struct = presetOf(scheme)?.struct ?? structOfScheme(scheme);
+	const preset = presetOf(scheme);
+	if (scheme.name !== undefined && !preset)
+		throw new BlockQuantError('bad-scheme', `scheme.name: this scheme is not the preset ${JSON.stringify(scheme.name)}; only presets have names`);
+	const struct = preset?.struct ?? structOfScheme(scheme);
 	const { status, plan, bytes } = theCore().plan(struct, dtype, shape);
 	if (status !== 'ok') {
 		const code = SHAPE_RULES.includes(status) ? 'bad-shape' : 'bad-scheme';

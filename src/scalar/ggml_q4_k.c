@@ -37,8 +37,8 @@ static void search_plain(const float *x, struct found *found)
 
 		for (int i = 0; i < SUB_VALUES; i++)
 			weight[i] = typical + fabsf(x[i]);
-		found->scale[j] = bq_search_scale_and_min(SUB_VALUES, TOP, x, weight, &bq_search_steps_q4_k,
-			found->codes + j * SUB_VALUES, &found->min[j]);
+		found->scale[j] = bq_search_scale_and_min(
+			SUB_VALUES, TOP, x, weight, &bq_search_steps_q4_k, found->codes + j * SUB_VALUES, &found->min[j]);
 	}
 }
 
@@ -55,8 +55,8 @@ static void search_weighted(const float *x, const float *importance, struct foun
 			sum += weight[i];
 		}
 		found->weight[j] = sum;
-		found->scale[j] = bq_search_scale_and_min(SUB_VALUES, TOP, x, weight, &bq_search_steps_weighted,
-			found->codes + j * SUB_VALUES, &found->min[j]);
+		found->scale[j] = bq_search_scale_and_min(
+			SUB_VALUES, TOP, x, weight, &bq_search_steps_weighted, found->codes + j * SUB_VALUES, &found->min[j]);
 	}
 }
 

@@ -33,8 +33,8 @@ int bq_all_finite(size_t count, const float *x)
 }
 
 /* Rounds with one inverse scale; returns the sums whose quotient is the best scale for the codes. */
-static void try_signed_scale(size_t count, int levels, const float *x, const float *weight, float inverse, uint8_t *codes,
-	float *sum_product, float *sum_square)
+static void try_signed_scale(size_t count, int levels, const float *x, const float *weight, float inverse,
+	uint8_t *codes, float *sum_product, float *sum_square)
 {
 	*sum_product = 0.0f;
 	*sum_square = 0.0f;
@@ -69,8 +69,8 @@ float bq_search_signed_scale(size_t count, int levels, const float *x, const flo
 	for (int k = -9; k <= 9; k++) {
 		if (k == 0)
 			continue;
-		try_signed_scale(count, levels, x, weight, -((float)levels + 0.1f * (float)k) / largest, candidate, &sum_product,
-			&sum_square);
+		try_signed_scale(count, levels, x, weight, -((float)levels + 0.1f * (float)k) / largest, candidate,
+			&sum_product, &sum_square);
 		if (sum_square > 0.0f && sum_product * sum_product > best * sum_square) {
 			memcpy(codes, candidate, count);
 			scale = sum_product / sum_square;
@@ -80,8 +80,8 @@ float bq_search_signed_scale(size_t count, int levels, const float *x, const flo
 	return scale;
 }
 
-static float weighted_error(size_t count, const float *x, const float *weight, float scale, float min, const uint8_t *codes,
-	int absolute)
+static float weighted_error(
+	size_t count, const float *x, const float *weight, float scale, float min, const uint8_t *codes, int absolute)
 {
 	float sum = 0.0f;
 
@@ -93,8 +93,8 @@ static float weighted_error(size_t count, const float *x, const float *weight, f
 	return sum;
 }
 
-float bq_search_scale_and_min(size_t count, int top, const float *x, const float *weight, const struct bq_search_steps *steps,
-	uint8_t *codes, float *min)
+float bq_search_scale_and_min(size_t count, int top, const float *x, const float *weight,
+	const struct bq_search_steps *steps, uint8_t *codes, float *min)
 {
 	uint8_t candidate[BQ_SEARCH_MAX_COUNT];
 	float low = x[0], high = x[0];
@@ -168,7 +168,7 @@ float bq_search_scale_and_min(size_t count, int top, const float *x, const float
 	return scale;
 }
 
-static int rounded_up_to(int top, float x)
+static int round_at_most(int top, float x)
 {
 	const int code = bq_round_by_magic(x);
 
@@ -206,7 +206,7 @@ float bq_search_positive_scale(size_t count, int top, const float *x, const floa
 
 		scale = 1.0f / candidate;
 		for (size_t i = 0; i < count; i++) {
-			const float difference = x[i] - scale * (float)rounded_up_to(top, candidate * x[i]);
+			const float difference = x[i] - scale * (float)round_at_most(top, candidate * x[i]);
 
 			candidate_error += (weight[i] * difference) * difference;
 		}
@@ -219,7 +219,7 @@ float bq_search_positive_scale(size_t count, int top, const float *x, const floa
 	float sum_product = 0.0f, sum_square = 0.0f;
 
 	for (size_t i = 0; i < count; i++) {
-		const int rounded = rounded_up_to(top, inverse * x[i]);
+		const int rounded = round_at_most(top, inverse * x[i]);
 		const float code = (float)rounded;
 
 		codes[i] = (uint8_t)rounded;
@@ -239,7 +239,7 @@ float bq_search_positive_scale(size_t count, int top, const float *x, const floa
 			if (!(product > 0.0f && square > 0.0f))
 				continue;
 
-			const int better = rounded_up_to(top, (x[i] * square) / product);
+			const int better = round_at_most(top, (x[i] * square) / product);
 
 			if (better == codes[i])
 				continue;

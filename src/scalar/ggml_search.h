@@ -63,8 +63,8 @@ extern const struct bq_search_steps bq_search_steps_q4_k;     /* plain */
 extern const struct bq_search_steps bq_search_steps_weighted; /* all formats with importance */
 
 /* Search C (make_qkx2_quants, make_qkx3_quants): value = scale * code - min with codes 0 .. top and min >= 0. */
-float bq_search_scale_and_min(size_t count, int top, const float *x, const float *weight, const struct bq_search_steps *steps,
-	uint8_t *codes, float *min);
+float bq_search_scale_and_min(size_t count, int top, const float *x, const float *weight,
+	const struct bq_search_steps *steps, uint8_t *codes, float *min);
 
 /* Search D (make_qp_quants): a scale for values that are not negative, codes 0 .. top. A negative value's code wraps. */
 float bq_search_positive_scale(size_t count, int top, const float *x, const float *weight, uint8_t *codes);

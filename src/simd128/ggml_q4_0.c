@@ -90,8 +90,7 @@ static void encode_four_weighted(const float *x, const float *importance, float 
 
 	bq_fill_signed_lanes(x, importance, row_sigma, lanes);
 
-	const v128_t scale =
-		bq_search_signed_scale_simd128(lanes, bq_first_largest_of_four(x), LEVELS, &inverse, &unsure);
+	const v128_t scale = bq_search_signed_scale_simd128(lanes, bq_first_largest_of_four(x), LEVELS, &inverse, &unsure);
 
 	wasm_v128_store(inverses, inverse);
 	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));

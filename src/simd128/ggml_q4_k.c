@@ -212,7 +212,8 @@ static void scale_weighted(struct bq_scales_and_mins found[2], uint8_t *const ou
 }
 
 /* importance: null, or per super-block; sigma: its 2 * sum(x * x) / 256. */
-static void encode_two(const float *const x[2], const float *const importance[2], const float sigma[2], uint8_t *const out[2])
+static void encode_two(
+	const float *const x[2], const float *const importance[2], const float sigma[2], uint8_t *const out[2])
 {
 	struct bq_pair_lanes lanes[2][SUB_VALUES];
 	struct bq_scales_and_mins found[2];
@@ -224,7 +225,8 @@ static void encode_two(const float *const x[2], const float *const importance[2]
 		else
 			weigh_plain(lanes[s]);
 	}
-	bq_search_scale_and_min_simd128(lanes, TOP, importance[0] ? &bq_search_steps_weighted : &bq_search_steps_q4_k, found);
+	bq_search_scale_and_min_simd128(
+		lanes, TOP, importance[0] ? &bq_search_steps_weighted : &bq_search_steps_q4_k, found);
 	if (importance[0]) {
 		scale_weighted(found, out);
 	} else {
@@ -257,7 +259,8 @@ void bq_encode_q4_k_simd128(const float *x, const float *importance, float row_s
 		}
 		if (importance)
 			wasm_v128_store(sigma,
-				wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_splat(2.0f), sums_of_squares(values)), wasm_f32x4_splat(1.0f / VALUES)));
+				wasm_f32x4_mul(
+					wasm_f32x4_mul(wasm_f32x4_splat(2.0f), sums_of_squares(values)), wasm_f32x4_splat(1.0f / VALUES)));
 		encode_two(values, weights, sigma, bytes);
 		if (block + 2 < nblocks)
 			encode_two(values + 2, weights + 2, sigma + 2, bytes + 2);
@@ -301,8 +304,8 @@ void bq_decode_q4_k_simd128(const uint8_t *in, size_t nblocks, float *out)
 				bq_f32x16_from_bytes(bq_high_nibbles(bytes), 0, high);
 				for (int k = 0; k < 4; k++) {
 					wasm_v128_store(values + 16 * half + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(low[k], scale0), min0));
-					wasm_v128_store(values + SUB_VALUES + 16 * half + 4 * k,
-						wasm_f32x4_sub(wasm_f32x4_mul(high[k], scale1), min1));
+					wasm_v128_store(
+						values + SUB_VALUES + 16 * half + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(high[k], scale1), min1));
 				}
 			}
 		}

@@ -27,8 +27,9 @@ static void store_block(uint32_t scale_code, v128_t low, v128_t high, uint8_t *o
 	high = wasm_u8x16_min(high, highest);
 	bq_store16(out, (uint16_t)scale_code);
 	/* Bit 4 of each byte becomes its sign bit: what comes in from the byte below stays below that. */
-	bq_store32(out + 2, (uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(low, 3)) |
-							(uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(high, 3)) << 16);
+	bq_store32(out + 2,
+		(uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(low, 3)) |
+			(uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(high, 3)) << 16);
 	wasm_v128_store(out + 6, bq_join_nibbles(bq_low_nibbles(low), bq_low_nibbles(high)));
 }
 
@@ -96,8 +97,7 @@ static void encode_four_weighted(const float *x, const float *importance, float 
 
 	bq_fill_signed_lanes(x, importance, row_sigma, lanes);
 
-	const v128_t scale =
-		bq_search_signed_scale_simd128(lanes, bq_first_largest_of_four(x), LEVELS, &inverse, &unsure);
+	const v128_t scale = bq_search_signed_scale_simd128(lanes, bq_first_largest_of_four(x), LEVELS, &inverse, &unsure);
 
 	wasm_v128_store(inverses, inverse);
 	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));

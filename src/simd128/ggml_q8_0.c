@@ -49,16 +49,15 @@ static void encode_four(const float *x, uint8_t *out)
 			v128_t code[4];
 
 			for (int k = 0; k < 4; k++) {
-				const v128_t value =
-					wasm_f32x4_mul(wasm_v128_load(x + VALUES * block + 16 * half + 4 * k), factor);
+				const v128_t value = wasm_f32x4_mul(wasm_v128_load(x + VALUES * block + 16 * half + 4 * k), factor);
 				const v128_t away = wasm_v128_or(wasm_v128_and(value, sign), below_half);
 				const v128_t whole = wasm_f32x4_trunc(wasm_f32x4_add(value, away));
 
 				code[k] = wasm_i32x4_sub(wasm_f32x4_add(whole, magic), magic);
 			}
 			wasm_v128_store(out + NBYTES * block + 2 + 16 * half,
-				wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(code[0], code[1]),
-					wasm_i16x8_narrow_i32x4(code[2], code[3])));
+				wasm_i8x16_narrow_i16x8(
+					wasm_i16x8_narrow_i32x4(code[0], code[1]), wasm_i16x8_narrow_i32x4(code[2], code[3])));
 		}
 		bq_store16(out + NBYTES * block, (uint16_t)scale_codes[block]);
 	}

@@ -29,8 +29,10 @@ v128_t bq_first_largest_of_four(const float *x)
 	bq_transpose(positive);
 	bq_transpose(negative);
 
-	const v128_t most = wasm_i32x4_max(wasm_i32x4_max(positive[0], positive[1]), wasm_i32x4_max(positive[2], positive[3]));
-	const v128_t least = wasm_u32x4_max(wasm_u32x4_max(negative[0], negative[1]), wasm_u32x4_max(negative[2], negative[3]));
+	const v128_t most =
+		wasm_i32x4_max(wasm_i32x4_max(positive[0], positive[1]), wasm_i32x4_max(positive[2], positive[3]));
+	const v128_t least =
+		wasm_u32x4_max(wasm_u32x4_max(negative[0], negative[1]), wasm_u32x4_max(negative[2], negative[3]));
 	const v128_t most_magnitude = bq_f32x4_magnitude(most);
 	const v128_t least_magnitude = bq_f32x4_magnitude(least);
 	const v128_t largest = wasm_v128_bitselect(most, least, wasm_i32x4_gt(most_magnitude, least_magnitude));
@@ -113,8 +115,8 @@ static inline void accept_signed(const struct signed_sums *sums, v128_t inverse,
 }
 
 /* Candidates first, first + 1 and first + 2: three share the loads. */
-static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest, float levels, int first, int clamp_low,
-	int clamp_high, v128_t lowest, v128_t highest, struct signed_best *best)
+static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest, float levels, int first,
+	int clamp_low, int clamp_high, v128_t lowest, v128_t highest, struct signed_best *best)
 {
 	v128_t inverse[3];
 	struct signed_sums sums[3];
@@ -133,8 +135,8 @@ static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest
 		accept_signed(&sums[k], inverse[k], best);
 }
 
-v128_t bq_search_signed_scale_simd128(const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse,
-	v128_t *unsure)
+v128_t bq_search_signed_scale_simd128(
+	const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse, v128_t *unsure)
 {
 	const v128_t lowest = bq_f32x4_splat(-levels);
 	const v128_t highest = bq_f32x4_splat(levels - 1.0f);
@@ -143,15 +145,15 @@ v128_t bq_search_signed_scale_simd128(const struct bq_signed_lanes lanes[32], v1
 	struct signed_best best;
 
 	/* Within these no code's quotient overflows; weights may be anything, as sums are compared as in scalar. */
-	*unsure = wasm_v128_not(wasm_v128_and(wasm_f32x4_ge(magnitude, wasm_f32x4_splat(BQ_SEARCH_TINY)),
-		wasm_f32x4_le(magnitude, wasm_f32x4_splat(1e30f))));
+	*unsure = wasm_v128_not(wasm_v128_and(
+		wasm_f32x4_ge(magnitude, wasm_f32x4_splat(BQ_SEARCH_TINY)), wasm_f32x4_le(magnitude, wasm_f32x4_splat(1e30f))));
 
 	best.inverse = wasm_f32x4_div(wasm_f32x4_splat(-levels), largest);
 	BQ_ROLLED
 	for (const struct bq_signed_lanes *lane = lanes; lane != lanes + 32; lane++)
 		add_candidate(lane, best.inverse, 0, 1, lowest, highest, &sums);
-	best.scale = wasm_v128_and(wasm_f32x4_div(sums.product, sums.square),
-		wasm_f32x4_ne(sums.square, wasm_f32x4_splat(0.0f)));
+	best.scale =
+		wasm_v128_and(wasm_f32x4_div(sums.product, sums.square), wasm_f32x4_ne(sums.square, wasm_f32x4_splat(0.0f)));
 	best.score = wasm_f32x4_mul(best.scale, sums.product);
 
 	/* Magnitudes of quotients reach levels + 0.1 k. So no code exceeds levels - 1 up to k = -6, nor is one below -levels up
@@ -176,7 +178,8 @@ static inline void add_codes(struct bq_pair_lanes *lanes, const v128_t inverse[2
 	int clamp_high, v128_t top, struct fit_sums *sums)
 {
 	const v128_t inverse0 = inverse[0], inverse1 = inverse[1], low0 = low[0], low1 = low[1];
-	v128_t code0 = wasm_f32x4_splat(0.0f), code1 = code0, square0 = code0, square1 = code0, product0 = code0, product1 = code0;
+	v128_t code0 = wasm_f32x4_splat(0.0f), code1 = code0, square0 = code0, square1 = code0, product0 = code0,
+		   product1 = code0;
 
 	BQ_ROLLED
 	for (struct bq_pair_lanes *lane = lanes; lane != lanes + 32; lane++) {
@@ -213,7 +216,8 @@ static inline void add_codes(struct bq_pair_lanes *lanes, const v128_t inverse[2
 	sums->product[1] = product1;
 }
 
-static inline void sum_errors(const struct bq_pair_lanes *lanes, const v128_t scale[2], const v128_t low[2], v128_t error[2])
+static inline void sum_errors(
+	const struct bq_pair_lanes *lanes, const v128_t scale[2], const v128_t low[2], v128_t error[2])
 {
 	const v128_t scale0 = scale[0], scale1 = scale[1], low0 = low[0], low1 = low[1];
 	v128_t error0 = wasm_f32x4_splat(0.0f), error1 = error0;
@@ -271,8 +275,8 @@ static void begin_fit(struct bq_pair_lanes *lanes, v128_t top, struct fit *fit, 
 		/* Ranges from which no quotient below leaves |x| < 2^22: the range never gets smaller than a 1024th of the first
 		 * one (try_fit), so that none exceeds (top + 1) * 2049. A NaN or infinity in x or in a weight is in their sum. */
 		fit->constant[g] = wasm_f32x4_eq(high, fit->low[g]);
-		fit->trusted[g] = wasm_v128_and(
-			wasm_v128_and(wasm_f32x4_ge(range, wasm_f32x4_splat(1e-30f)), wasm_f32x4_le(range, wasm_f32x4_splat(1e30f))),
+		fit->trusted[g] = wasm_v128_and(wasm_v128_and(wasm_f32x4_ge(range, wasm_f32x4_splat(1e-30f)),
+											wasm_f32x4_le(range, wasm_f32x4_splat(1e30f))),
 			wasm_v128_not(bq_f32x4_nonfinite(sum)));
 		fit->trusted[g] = wasm_v128_or(fit->trusted[g], wasm_v128_andnot(fit->constant[g], bq_f32x4_nonfinite(sum)));
 		fit->min_range[g] = wasm_f32x4_mul(range, wasm_f32x4_splat(1.0f / 1024.0f));
@@ -290,8 +294,8 @@ static void begin_fit(struct bq_pair_lanes *lanes, v128_t top, struct fit *fit, 
 }
 
 /* Codes and sums of the candidate whose largest code is about reach. */
-static inline void try_codes(struct bq_pair_lanes *lanes, v128_t reach, int clamp_high, v128_t top, struct fit *fit,
-	struct fit_sums *sums)
+static inline void try_codes(
+	struct bq_pair_lanes *lanes, v128_t reach, int clamp_high, v128_t top, struct fit *fit, struct fit_sums *sums)
 {
 	v128_t negative = wasm_f32x4_splat(0.0f);
 
@@ -299,12 +303,12 @@ static inline void try_codes(struct bq_pair_lanes *lanes, v128_t reach, int clam
 		const v128_t range = wasm_f32x4_sub(fit->high[g], fit->low[g]);
 
 		fit->trusted[g] = wasm_v128_and(fit->trusted[g],
-			wasm_v128_or(fit->constant[g], wasm_v128_and(wasm_f32x4_ge(range, fit->min_range[g]),
-										   wasm_f32x4_le(range, wasm_f32x4_splat(1e35f)))));
+			wasm_v128_or(fit->constant[g],
+				wasm_v128_and(wasm_f32x4_ge(range, fit->min_range[g]), wasm_f32x4_le(range, wasm_f32x4_splat(1e35f)))));
 		fit->inverse[g] = wasm_f32x4_div(reach, range);
 		negative = wasm_v128_or(negative,
-			wasm_f32x4_lt(wasm_f32x4_mul(fit->inverse[g], wasm_f32x4_sub(fit->least[g], fit->low[g])),
-				wasm_f32x4_splat(-0.49f)));
+			wasm_f32x4_lt(
+				wasm_f32x4_mul(fit->inverse[g], wasm_f32x4_sub(fit->least[g], fit->low[g])), wasm_f32x4_splat(-0.49f)));
 	}
 	/* Rounding is monotone, so if the least value's quotient does not round below 0, none does: true in 80 % of steps. */
 	if (wasm_v128_any_true(negative)) {
@@ -323,8 +327,8 @@ static inline void try_codes(struct bq_pair_lanes *lanes, v128_t reach, int clam
 static inline void solve(const struct fit_sums *sums, const v128_t sum_weight[2], struct fit *fit)
 {
 	for (int g = 0; g < 2; g++) {
-		const v128_t determinant = wasm_f32x4_sub(wasm_f32x4_mul(sum_weight[g], sums->square[g]),
-			wasm_f32x4_mul(sums->code[g], sums->code[g]));
+		const v128_t determinant = wasm_f32x4_sub(
+			wasm_f32x4_mul(sum_weight[g], sums->square[g]), wasm_f32x4_mul(sums->code[g], sums->code[g]));
 		const v128_t scale = wasm_f32x4_div(wasm_f32x4_sub(wasm_f32x4_mul(sum_weight[g], sums->product[g]),
 												wasm_f32x4_mul(fit->sum_x[g], sums->code[g])),
 			determinant);
@@ -406,7 +410,8 @@ static inline v128_t weighted_error(const v128_t x[8], const v128_t weight[8], v
 	return sum;
 }
 
-v128_t bq_search_positive_scale_simd128(const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure)
+v128_t bq_search_positive_scale_simd128(
+	const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure)
 {
 	const v128_t zero = wasm_f32x4_splat(0.0f);
 	const v128_t highest = wasm_f32x4_splat(top);
@@ -457,8 +462,7 @@ v128_t bq_search_positive_scale_simd128(const v128_t x[8], const v128_t weight[8
 			const v128_t quotient = wasm_f32x4_div(wasm_f32x4_mul(x[i], square), product);
 			const v128_t better = wasm_f32x4_pmin(wasm_f32x4_nearest(quotient), highest);
 
-			doubt = wasm_v128_or(doubt,
-				wasm_v128_andnot(active, wasm_f32x4_lt(quotient, wasm_f32x4_splat(4e6f))));
+			doubt = wasm_v128_or(doubt, wasm_v128_andnot(active, wasm_f32x4_lt(quotient, wasm_f32x4_splat(4e6f))));
 			product = wasm_f32x4_add(product, wasm_f32x4_mul(weighted_x, better));
 			square = wasm_f32x4_add(square, wasm_f32x4_mul(wasm_f32x4_mul(weight[i], better), better));
 

@@ -110,8 +110,8 @@ void bq_fill_signed_lanes(const float *x, const float *importance, float row_sig
 
 /* Search A. largest: of bq_first_largest. *inverse: what the codes are made with, round(inverse * x). Returns the scales;
  * *unsure: lanes to be redone. */
-v128_t bq_search_signed_scale_simd128(const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse,
-	v128_t *unsure);
+v128_t bq_search_signed_scale_simd128(
+	const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse, v128_t *unsure);
 
 /* Eight sub-blocks of 32 in the lanes of two vectors: value i, its weight and, in between, a candidate's code. */
 struct bq_pair_lanes {
@@ -131,6 +131,7 @@ void bq_search_scale_and_min_simd128(struct bq_pair_lanes lanes[2][32], float to
 	struct bq_scales_and_mins found[2]);
 
 /* Search D for four times eight values. codes: as floats. */
-v128_t bq_search_positive_scale_simd128(const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure);
+v128_t bq_search_positive_scale_simd128(
+	const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure);
 
 #endif

@@ -13,23 +13,27 @@
 struct format {
 	const char *name;
 	uint32_t fused;
-	size_t values, nbytes; /* of a block */
-	uint64_t hashes[6];    /* X0, X1, X2 plain, then weighted */
+	size_t values, nbytes;                                      /* of a block */
+	uint64_t hashes[6];                                         /* X0, X1, X2 plain, then weighted */
 	const char *first_block, *zero_block, *weighted_zero_block; /* null: see the test */
 };
 
 static const struct format formats[] = {
 	{ "q8_0", BQ_FUSED_Q8_0, 32, 34,
-		{ 0xbf45aa4aa381eef2, 0x525a0101a2cc9f25, 0x2135aa961fbaf3b9, 0xbf45aa4aa381eef2, 0x525a0101a2cc9f25, 0x2135aa961fbaf3b9 },
+		{ 0xbf45aa4aa381eef2, 0x525a0101a2cc9f25, 0x2135aa961fbaf3b9, 0xbf45aa4aa381eef2, 0x525a0101a2cc9f25,
+			0x2135aa961fbaf3b9 },
 		"3311eee7be3f2881ec0c19672dd0ee0494fee9405515ed1a59b523ccb60d214d3088", NULL, NULL },
 	{ "q4_0", BQ_FUSED_Q4_0, 32, 18,
-		{ 0xc6760e70193e353c, 0x9fd6928143924d03, 0x41abeab9bbda1776, 0x7b7475dd2b51c15f, 0x306211a80ecd6d3c, 0xc25bd15c4aa4df97 },
+		{ 0xc6760e70193e353c, 0x9fd6928143924d03, 0x41abeab9bbda1776, 0x7b7475dd2b51c15f, 0x306211a80ecd6d3c,
+			0xc25bd15c4aa4df97 },
 		"292177c6d49c7aa0e739aa5e3b95a7d8b108", "008088888888888888888888888888888888", NULL },
 	{ "q5_0", BQ_FUSED_Q5_0, 32, 22,
-		{ 0xfe8a2789c6ab0d1d, 0x0e46133a686790e2, 0xddf6a0086a0c9c66, 0x71e3a8aad98d17d9, 0xb1232f86b5710d47, 0xa77703468cab2dfb },
+		{ 0xfe8a2789c6ab0d1d, 0x0e46133a686790e2, 0xddf6a0086a0c9c66, 0x71e3a8aad98d17d9, 0xb1232f86b5710d47,
+			0xa77703468cab2dfb },
 		"291d98a76e79de8db838e530be72439d762a4ea06210", "0080ffffffff00000000000000000000000000000000", NULL },
 	{ "q4_k", BQ_FUSED_Q4_K, 256, 144,
-		{ 0x5a704efa50378d20, 0x42a1ab8251283a43, 0x19777c2cc88088d0, 0x112c8bc6bccf0a9d, 0xc088848015545662, 0x19777c2cc88088d0 },
+		{ 0x5a704efa50378d20, 0x42a1ab8251283a43, 0x19777c2cc88088d0, 0x112c8bc6bccf0a9d, 0xc088848015545662,
+			0x19777c2cc88088d0 },
 		NULL, NULL, NULL },
 };
 
@@ -43,8 +47,8 @@ static float mean_square(size_t count, const float *x)
 }
 
 /* Encodes one row; the buffers end with their last value and byte. The caller frees the bytes. */
-static uint8_t *encode_row(const struct bq_kernels *kernels, const struct format *format, size_t nblocks, const float *x,
-	const float *importance)
+static uint8_t *encode_row(const struct bq_kernels *kernels, const struct format *format, size_t nblocks,
+	const float *x, const float *importance)
 {
 	const size_t count = nblocks * format->values;
 	float *values = test_buffer(count * sizeof *values, 0);
@@ -54,14 +58,15 @@ static uint8_t *encode_row(const struct bq_kernels *kernels, const struct format
 	memcpy(values, x, count * sizeof *values);
 	if (importance)
 		memcpy(weights, importance, count * sizeof *weights);
-	kernels->fused[format->fused].encode(values, importance ? weights : NULL, importance ? mean_square(count, x) : 0.0f, nblocks,
-		bytes);
+	kernels->fused[format->fused].encode(
+		values, importance ? weights : NULL, importance ? mean_square(count, x) : 0.0f, nblocks, bytes);
 	free(values);
 	free(weights);
 	return bytes;
 }
 
-static float *decode_row(const struct bq_kernels *kernels, const struct format *format, size_t nblocks, const uint8_t *in)
+static float *decode_row(
+	const struct bq_kernels *kernels, const struct format *format, size_t nblocks, const uint8_t *in)
 {
 	uint8_t *bytes = test_buffer(nblocks * format->nbytes, 0);
 	float *values = test_buffer(nblocks * format->values * sizeof *values, 0xA5);
@@ -140,7 +145,8 @@ static void encode_gives_ggmls_bytes(uint32_t row)
 }
 
 /* expected: hexadecimal, or null for zero bytes. Five blocks: some are in a batch of four, some are not. */
-static void check_zero_block(uint32_t row, const struct format *format, const float *x, const float *weights, const char *expected)
+static void check_zero_block(
+	uint32_t row, const struct format *format, const float *x, const float *weights, const char *expected)
 {
 	uint8_t *bytes = encode_row(bq_kernels(row), format, 5, x, weights);
 	char text[2 * 144 + 1], zeros[2 * 144 + 1];
@@ -149,8 +155,8 @@ static void check_zero_block(uint32_t row, const struct format *format, const fl
 	zeros[2 * format->nbytes] = 0;
 	for (int block = 0; block < 5; block++) {
 		format_hex(format->nbytes, bytes + block * format->nbytes, text);
-		CHECK(strcmp(text, expected ? expected : zeros) == 0, "kernels %u, %s, block %d: got %s", (unsigned)row, format->name,
-			block, text);
+		CHECK(strcmp(text, expected ? expected : zeros) == 0, "kernels %u, %s, block %d: got %s", (unsigned)row,
+			format->name, block, text);
 	}
 	free(bytes);
 }
@@ -205,11 +211,12 @@ static void nonfinite_values_encode_as_stated(uint32_t row)
 				CHECK(scale == expected, "kernels %u, %s, %08x, weighted %d: scale %04x, expected %04x", (unsigned)row,
 					format->name, (unsigned)specials[s], weighted, scale, expected);
 				for (size_t i = 2; expected == 0x7E00 && i < format->nbytes; i++)
-					CHECK(block[i] == (is_super && (i == 3) ? 0x7E : 0), "kernels %u, %s, %08x, weighted %d: byte %u is %02x",
-						(unsigned)row, format->name, (unsigned)specials[s], weighted, (unsigned)i, block[i]);
+					CHECK(block[i] == (is_super && (i == 3) ? 0x7E : 0),
+						"kernels %u, %s, %08x, weighted %d: byte %u is %02x", (unsigned)row, format->name,
+						(unsigned)specials[s], weighted, (unsigned)i, block[i]);
 				if (!is_super)
 					CHECK(bq_load16(bytes + format->nbytes) < 0x7C00 || bq_load16(bytes + format->nbytes) > 0x7E00 ||
-							  (weighted && !ignores),
+							(weighted && !ignores),
 						"kernels %u, %s: the block before changed too", (unsigned)row, format->name);
 				free(bytes);
 			}
@@ -221,7 +228,7 @@ static void half_steps_round_as_in_ggml(uint32_t row)
 {
 	static const float quotients[8] = { 0.5f, -0.5f, 1.5f, -1.5f, 2.5f, -2.5f, 0x1.fffffep-2f, -0x1.fffffep-2f };
 	static const int away[8] = { 1, -1, 2, -2, 3, -3, 0, 0 };
-	static const int up[8] = { 1, 0, 2, -1, 3, -2, 1, 0 }; /* 0.49999997 + 8.5 is 9 in float32 */
+	static const int up[8] = { 1, 0, 2, -1, 3, -2, 1, 0 };    /* 0.49999997 + 8.5 is 9 in float32 */
 	static const float largest[] = { 127.0f, -8.0f, -16.0f }; /* for a scale of 1 */
 	float x[4 * 32];
 
@@ -237,8 +244,8 @@ static void half_steps_round_as_in_ggml(uint32_t row)
 		for (int i = 0; i < 4 * 32; i++) {
 			const int expected = i % 32 == 8 ? (int)largest[f] : f == 0 ? away[i % 8] : up[i % 8];
 
-			CHECK(values[i] == (float)expected, "kernels %u, %s, %a: got %g, expected %d", (unsigned)row, format->name, x[i],
-				values[i], expected);
+			CHECK(values[i] == (float)expected, "kernels %u, %s, %a: got %g, expected %d", (unsigned)row, format->name,
+				x[i], values[i], expected);
 		}
 		free(bytes);
 		free(values);
@@ -246,8 +253,22 @@ static void half_steps_round_as_in_ggml(uint32_t row)
 }
 
 enum {
-	GAUSSIAN, TIES, SAME, ZEROS, SUBNORMAL, TINY, HUGE_VALUES, NONFINITE, HALF_STEPS, WIDE, BOTH_EXTREMES, SPARSE, POSITIVE,
-	NEGATIVE, BITS, NDISTRIBUTIONS
+	GAUSSIAN,
+	TIES,
+	SAME,
+	ZEROS,
+	SUBNORMAL,
+	TINY,
+	HUGE_VALUES,
+	NONFINITE,
+	HALF_STEPS,
+	WIDE,
+	BOTH_EXTREMES,
+	SPARSE,
+	POSITIVE,
+	NEGATIVE,
+	BITS,
+	NDISTRIBUTIONS
 };
 
 static float power_of_ten(uint32_t *state, float low, float high)
@@ -336,7 +357,8 @@ static void check_same_bytes(const struct format *format, int distribution, int 
 		for (size_t i = 0; i < length * format->nbytes; i++)
 			if (got[i] != expected[i]) {
 				CHECK(got[i] == expected[i],
-					"%s, distribution %d, weighting %d, seed %u, row %u of %u blocks, block %u, byte %u: got %02x, expected %02x",
+					"%s, distribution %d, weighting %d, seed %u, row %u of %u blocks, block %u, byte %u: got %02x, "
+					"expected %02x",
 					format->name, distribution, weighting, (unsigned)seed, (unsigned)row, (unsigned)length,
 					(unsigned)(i / format->nbytes), (unsigned)(i % format->nbytes), got[i], expected[i]);
 				break;
@@ -371,7 +393,8 @@ static void simd128_decodes_the_floats_of_scalar(void)
 			const size_t length = 1 + row % 9, count = length * formats[f].values;
 
 			fill_bytes(&state, length * formats[f].nbytes, bytes);
-			if (row % 4 == 0) /* NaN and infinite scales are one in 32 of the random ones; more of the block's minimum */
+			if (row % 4 ==
+				0) /* NaN and infinite scales are one in 32 of the random ones; more of the block's minimum */
 				bq_store16(bytes + 2, (uint16_t)(0x7C00 | (row & 0x83FF)));
 
 			float *expected = decode_row(bq_kernels(BQ_SCALAR), &formats[f], length, bytes);
@@ -402,7 +425,9 @@ static float value_of(const struct format *format, const uint8_t *block, size_t 
 	case BQ_FUSED_Q4_0:
 		return (float)((block[2 + i % 16] >> (i < 16 ? 0 : 4) & 15) - 8) * scale;
 	case BQ_FUSED_Q5_0:
-		return (float)(((block[6 + i % 16] >> (i < 16 ? 0 : 4) & 15) | (int)(bq_load32(block + 2) >> i & 1) << 4) - 16) * scale;
+		return (float)(((block[6 + i % 16] >> (i < 16 ? 0 : 4) & 15) | (int)(bq_load32(block + 2) >> i & 1) << 4) -
+				   16) *
+			scale;
 	default: {
 		const float outer_min = bq_f32_from_f16(bq_load16(block + 2));
 		const uint8_t *six = block + 4;
@@ -431,8 +456,8 @@ static void decode_follows_the_layout(uint32_t row)
 					value_of(&formats[f], bytes + i / formats[f].values * formats[f].nbytes, i % formats[f].values);
 				const uint32_t bits = expected != expected ? BQ_F32_NAN : bq_bits(expected);
 
-				CHECK(bq_bits(values[i]) == bits, "kernels %u, %s, round %d, value %u: got %08x, expected %08x", (unsigned)row,
-					formats[f].name, round, (unsigned)i, (unsigned)bq_bits(values[i]), (unsigned)bits);
+				CHECK(bq_bits(values[i]) == bits, "kernels %u, %s, round %d, value %u: got %08x, expected %08x",
+					(unsigned)row, formats[f].name, round, (unsigned)i, (unsigned)bq_bits(values[i]), (unsigned)bits);
 			}
 			free(values);
 		}

@@ -175,7 +175,7 @@ struct vector {
 	uint32_t dtype, bits, code;
 };
 
-/* gguf.md 4, compressed-tensors.md 4.4, 11.1, 11.4, burn.md 9.3, 9.8; PyTorch for what is out of range. */
+/* From the tests of compressed-tensors, cubek (Burn) and ggml's definitions; PyTorch for what is out of range. */
 /* clang-format off */
 static const struct vector vectors[] = {
 	{ BQ_F16, 0, 0 }, { BQ_F16, 0x80000000, 0x8000 }, { BQ_F16, 1, 0 }, { BQ_F16, 0x807FFFFF, 0x8000 },
@@ -476,6 +476,7 @@ static void convert_takes_float32_on_one_side(uint32_t kernels)
 	CHECK(bq_convert(kernels, BQ_NONE, BQ_F32, 1, values, back) == 1, "no such number");
 	CHECK(bq_convert(kernels, BQ_NDTYPES, BQ_F32, 1, values, back) == 1, "no such dtype");
 	CHECK(bq_convert(kernels, BQ_F32, 0xFFFFFFFF, 1, values, back) == 1, "no such dtype");
+	CHECK(bq_convert(kernels, 0xFFFFFFFF, BQ_F32, 1, values, back) == 1, "no such dtype");
 	CHECK(bq_convert(BQ_NKERNELS, BQ_F32, BQ_F16, 1, values, back) == 1, "no such row");
 	CHECK(back[0] == 0 && back[1] == 0 && back[2] == 0, "a refusal writes nothing");
 }

@@ -1,0 +1,147 @@
+// program.js - the commands, their arguments and their help.
+// SPDX-License-Identifier: MIT
+
+import { createRequire } from 'node:module';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { compareCommand } from './compare.js';
+import { dequantizeCommand } from './dequantize.js';
+import { inspectCommand } from './inspect.js';
+import { quantizeCommand } from './quantize.js';
+import { sampleCommand } from './sample.js';
+import { schemesCommand } from './schemes.js';
+
+/** The package by its own name: the same from dist/ and from the sources. @type {{ version: string }} */
+const { version } = createRequire(import.meta.url)('blockquant/package.json');
+
+const JSON_HELP = 'one JSON document on stdout';
+const WORKERS_HELP = 'threads to use: reserved, this version uses one; the result does not depend on it';
+
+/** @param {number} min @param {number} max */
+function integerFrom(min, max) {
+	/** @param {string} text */
+	return (text) => {
+		const value = Number(text);
+		if (!/^\d+$/.test(text) || value < min || value > max)
+			throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+		return value;
+	};
+}
+
+/** @param {string} text @param {RegExp[]} [before] */
+function pattern(text, before = []) {
+	try {
+		return [...before, new RegExp(text)];
+	} catch (error) {
+		throw new InvalidArgumentError(/** @type {Error} */ (error).message);
+	}
+}
+
+/** Options of `quantize` that say something about GGUF files, which this version does not read. */
+const GGUF_OPTIONS = ['--pure', '--imatrix [file]', '--tensor-type [re=type]'];
+
+/** @param {Command} command */
+function refuseGgufOptions(command) {
+	for (const flags of GGUF_OPTIONS) {
+		const option = new Option(flags).hideHelp();
+		command.addOption(option);
+		command.on(`option:${option.name()}`, () =>
+			command.error(`error: option '--${option.name()}' is for GGUF files, which this version does not read`),
+		);
+	}
+}
+
+/** @param {Command} root */
+function addQuantize(root) {
+	const command = root
+		.command('quantize')
+		.summary('quantize the weights of a safetensors model')
+		.description(
+			'Quantizes the linear layers of a model. Everything else is copied byte for byte. A config.json beside the input is written ' +
+				'beside the output, with its quantization_config. The output appears when it is complete, or not at all.',
+		)
+		.argument('<in>', 'a .safetensors file, a .safetensors.index.json, or a directory that holds one of these')
+		.argument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run')
+		.requiredOption(
+			'--scheme <name|file.json>',
+			'a name (`blockquant schemes` lists them), or a scheme as JSON: ours or compressed-tensors',
+		)
+		.option('--include <re>', 'quantize tensors whose name matches, too (repeat for more)', pattern)
+		.option('--exclude <re>', 'keep tensors whose name matches (repeat for more)', pattern)
+		.addOption(
+			new Option('--nonfinite <policy>', 'NaN and infinite weights').choices(['error', 'allow']).default('error'),
+		)
+		.addOption(
+			new Option('--overflow <policy>', 'scales that their dtype cannot hold')
+				.choices(['error', 'allow'])
+				.default('error'),
+		)
+		.option('--correct', "arithmetic in float32 where the reference rounds each step to the weights' dtype")
+		.option('--workers <n>', WORKERS_HELP, integerFrom(1, 1024))
+		.option('--dry-run', 'print what would become of each tensor, write nothing')
+		.option('--json', JSON_HELP)
+		.action((input, output, options) => {
+			if (output === undefined && !options.dryRun) command.error("error: missing required argument 'out'");
+			return quantizeCommand(input, output, options);
+		});
+	refuseGgufOptions(command);
+}
+
+/** @param {Command} root */
+function addOthers(root) {
+	root.command('dequantize')
+		.summary('decode a quantized model to plain float weights')
+		.argument('<in>', 'a quantized model: file, index or directory')
+		.argument('<out>', 'a file; a directory for a model of several files')
+		.addOption(
+			new Option('--dtype <dtype>', 'of the weights (default: that of their scales, else bf16)').choices([
+				'f32',
+				'f16',
+				'bf16',
+			]),
+		)
+		.option('--workers <n>', WORKERS_HELP, integerFrom(1, 1024))
+		.option('--json', JSON_HELP)
+		.action((input, output, options) => dequantizeCommand(input, output, options));
+	root.command('inspect')
+		.summary('list the tensors of a model and how they are quantized')
+		.argument('<file>', 'a model: file, index or directory')
+		.option('--json', JSON_HELP)
+		.action((file, options) => inspectCommand(file, options));
+	root.command('compare')
+		.summary('measure how far the weights of one model are from another')
+		.argument('<a>', 'the reference')
+		.argument('<b>', 'the model to judge; quantized weights count as a loader decodes them')
+		.option('--tensors', 'a line for each tensor, too')
+		.option('--json', JSON_HELP)
+		.action((a, b, options) => compareCommand(a, b, options));
+	root.command('schemes')
+		.summary('list the named schemes, or show one in full')
+		.argument('[name]', 'of a scheme')
+		.option('--json', JSON_HELP)
+		.action((name, options) => schemesCommand(name, options));
+	root.command('sample')
+		.summary('write a small model with random weights to try things with')
+		.argument('<out>', 'a .safetensors file; config.json is written beside it')
+		.option('--seed <n>', 'the same seed gives the same bytes everywhere', integerFrom(0, 65535), 1)
+		.option('--layers <n>', 'each has 3.1 million weights', integerFrom(1, 1000), 4)
+		.addOption(new Option('--dtype <dtype>', 'of the weights').choices(['bf16', 'f32']).default('bf16'))
+		.option('--json', JSON_HELP)
+		.action((output, options) => sampleCommand(output, options));
+}
+
+/** The command line; parsing throws CommanderError instead of ending the process. */
+export function program() {
+	const root = new Command('blockquant')
+		.description('Quantizes neural-network weights in blocks: byte for byte what the references write.')
+		.version(version)
+		.helpCommand(false)
+		.addHelpText(
+			'after',
+			'\nExit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. BLOCKQUANT_DEBUG=1 shows where an error comes from.',
+		);
+	/* Inherited by the commands below. Errors are printed by main.js, in one line. */
+	root.exitOverride().configureOutput({ outputError: () => {} });
+	addQuantize(root);
+	addOthers(root);
+	return root;
+}

@@ -1,0 +1,135 @@
+// quantize.js - `blockquant quantize IN OUT --scheme NAME`, and its dry run.
+// SPDX-License-Identifier: MIT
+
+import { init, openModelPath, plan, quantizeModelPath } from '../entry/node.js';
+import { warn } from './errors.js';
+import { bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
+import { withProgress } from './progress.js';
+import { schemeOfArgument } from './scheme-argument.js';
+import { cancellable } from './signals.js';
+import { table } from './table.js';
+
+/** @typedef {import('../model/plan.js').Plan} Plan */
+
+/**
+ * @typedef {object} QuantizeArguments
+ * @property {string} scheme
+ * @property {RegExp[]} [include]
+ * @property {RegExp[]} [exclude]
+ * @property {number} [workers]
+ * @property {boolean} [dryRun]
+ * @property {boolean} [json]
+ * @property {'error' | 'allow'} [overflow]
+ * @property {'error' | 'allow'} [nonfinite]
+ * @property {boolean} [correct]
+ */
+
+/**
+ * @param {string} input
+ * @param {string | undefined} output absent in a dry run only
+ * @param {QuantizeArguments} given
+ */
+export async function quantizeCommand(input, output, { scheme: argument, dryRun, json, ...options }) {
+	await init();
+	const scheme = await schemeOfArgument(argument);
+	if (dryRun || output === undefined) return printPlan(input, output, { ...options, scheme }, json);
+	const start = performance.now();
+	const result = await cancellable((signal) =>
+		withProgress(
+			(perSecond) => `${bytes(perSecond)}/s`,
+			(onProgress) => quantizeModelPath(input, output, { ...options, scheme, signal, onProgress }),
+		),
+	);
+	const seconds = (performance.now() - start) / 1000;
+	const totals = totalsOf(result.plan);
+	warn(result.warnings);
+	if (json) {
+		printJson({
+			...{ command: 'quantize', input, output, files: result.files, config: result.configPath },
+			...{
+				scheme: result.plan.scheme,
+				totals,
+				nbytes: result.nbytes,
+				seconds,
+				nbytesPerSecond: totals.nbytesBefore / seconds,
+			},
+			...{ tensors: result.plan.tensors, report: result.report, warnings: result.warnings },
+		});
+		return;
+	}
+	printLines(
+		`${result.files.join(', ')}: ${quantizedText(result.plan)}`,
+		sizesText(totals),
+		`${seconds.toFixed(2)} s, ${bytes(totals.nbytesBefore / seconds)}/s`,
+	);
+}
+
+/**
+ * @param {string} input
+ * @param {string | undefined} output
+ * @param {import('../model/plan.js').PlanOptions} options
+ * @param {boolean | undefined} json
+ */
+async function printPlan(input, output, options, json) {
+	const model = await openModelPath(input);
+	try {
+		const decided = plan(model, options);
+		const totals = totalsOf(decided);
+		warn(model.warnings);
+		if (json) {
+			const { scheme, tensors } = decided;
+			printJson({
+				command: 'quantize',
+				dryRun: true,
+				input,
+				output: output ?? null,
+				scheme,
+				totals,
+				tensors,
+				warnings: model.warnings,
+			});
+			return;
+		}
+		const rows = decided.tensors.map((tensor) => [
+			...[tensor.name, shapeText(tensor.shape), tensor.from, tensor.to],
+			...[integer(tensor.nbytesBefore), integer(tensor.nbytesAfter), tensor.reason],
+		]);
+		printLines(
+			table(['tensor', 'shape', 'from', 'to', '>bytes before', '>bytes after', 'why'], rows),
+			'',
+			`${quantizedText(decided)} (dry run: nothing is written)`,
+			sizesText(totals),
+		);
+	} finally {
+		await model.close();
+	}
+}
+
+/** @param {Plan} plan */
+function totalsOf({ tensors, totals }) {
+	const quantized = tensors.filter(({ quantize }) => quantize);
+	/** @param {typeof tensors} some */
+	const bitsOf = (some) =>
+		(8 * some.reduce((sum, { nbytesAfter }) => sum + nbytesAfter, 0)) /
+		some.reduce((sum, { shape }) => sum + countOf(shape), 0);
+	return {
+		...totals,
+		kept: totals.tensors - totals.quantized,
+		ratio: totals.nbytesBefore / totals.nbytesAfter,
+		bitsPerQuantizedWeight: bitsOf(quantized),
+		bitsPerWeight: bitsOf(tensors),
+	};
+}
+
+/** @param {Plan} plan */
+function quantizedText({ scheme, totals: { tensors, quantized } }) {
+	return `${quantized} of ${tensors} tensors quantized to ${scheme.name ?? 'a custom scheme'}, ${tensors - quantized} kept`;
+}
+
+/** @param {ReturnType<typeof totalsOf>} totals */
+function sizesText({ nbytesBefore, nbytesAfter, ratio, bitsPerQuantizedWeight, bitsPerWeight }) {
+	return (
+		`${bytes(nbytesBefore)} -> ${bytes(nbytesAfter)}, ratio ${ratio.toFixed(2)}; bits per weight: ` +
+		`${bitsPerQuantizedWeight.toFixed(3)} where quantized, ${bitsPerWeight.toFixed(3)} over all`
+	);
+}

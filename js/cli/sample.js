@@ -1,0 +1,81 @@
+// sample.js - `blockquant sample OUT.safetensors`: a model to try things with where none can be downloaded.
+// SPDX-License-Identifier: MIT
+
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FileTransaction } from '../node/file-sink.js';
+import { systemCode, systemError } from '../node/system-error.js';
+import { layoutSafetensors } from '../safetensors/write.js';
+import { warn } from './errors.js';
+import { bytes, printJson, printLines } from './print.js';
+import { sampleConfig, sampleTensors, sampleValues, toBfloat16 } from './sample-model.js';
+import { cancellable } from './signals.js';
+
+const MAX_VALUES = 2 ** 20;
+
+/**
+ * @param {string} output
+ * @param {{ seed: number, layers: number, dtype: 'bf16' | 'f32', json?: boolean }} options
+ */
+export async function sampleCommand(output, { seed, layers, dtype, json }) {
+	const tensors = sampleTensors(layers, dtype);
+	const { header, offsets, nbytes } = layoutSafetensors(tensors, '{"format":"pt"}');
+	const config = `${JSON.stringify(sampleConfig(layers, dtype), null, 2)}\n`;
+	const configPath = await configPathFor(output, config);
+	const transaction = new FileTransaction();
+	try {
+		await cancellable(async (signal) => {
+			const sink = await transaction.open(output);
+			await sink.write(header, 0);
+			for (const [i, tensor] of tensors.entries()) {
+				let offset = offsets[i];
+				// A seed of its own, so that more layers change no layer before.
+				for (const values of sampleValues(tensor, seed * 65536 + i, MAX_VALUES)) {
+					signal.throwIfAborted();
+					const words = dtype === 'bf16' ? toBfloat16(values) : values;
+					await sink.write(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), offset);
+					offset += words.byteLength;
+				}
+			}
+			await (await transaction.open(configPath)).write(new TextEncoder().encode(config), 0);
+			await transaction.commit();
+		});
+	} catch (error) {
+		await transaction.abort();
+		throw error;
+	}
+	if (configPath !== usualConfigPath(output))
+		warn([`${usualConfigPath(output)} is of another model and stays; ours is ${configPath}`]);
+	if (json) {
+		printJson({
+			command: 'sample',
+			output,
+			config: configPath,
+			seed,
+			layers,
+			dtype,
+			tensors: tensors.length,
+			nbytes,
+		});
+		return;
+	}
+	printLines(`${output}: ${layers} layers, ${tensors.length} tensors, ${bytes(nbytes)} of ${dtype}, seed ${seed}`);
+}
+
+/** @param {string} output */
+const usualConfigPath = (output) => join(dirname(output), 'config.json');
+
+/**
+ * A config.json that is another model's stays.
+ * @param {string} output
+ * @param {string} config
+ */
+async function configPathFor(output, config) {
+	const path = usualConfigPath(output);
+	try {
+		return (await readFile(path, 'utf8')) === config ? path : `${output}.config.json`;
+	} catch (cause) {
+		if (systemCode(cause) === 'ENOENT') return path;
+		throw systemError(cause, `cannot read ${path}`);
+	}
+}

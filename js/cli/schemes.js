@@ -1,0 +1,101 @@
+// schemes.js - `blockquant schemes [NAME]`: the named formats, or one of them in full.
+// SPDX-License-Identifier: MIT
+
+import { tensorJob } from '../arrays/job.js';
+import { init, schemes } from '../entry/node.js';
+import { resolveScheme } from '../presets.js';
+import { decimal, printJson, printLines, shapeText } from './print.js';
+import { table } from './table.js';
+
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+/** @typedef {import('../scheme.js').Block} Block */
+
+/**
+ * @param {string | undefined} name
+ * @param {{ json?: boolean }} options
+ */
+export async function schemesCommand(name, { json }) {
+	await init();
+	if (name !== undefined) return printScheme(name, json);
+	const list = schemes();
+	if (json) return printJson({ command: 'schemes', schemes: list });
+	const rows = list.map((row) => [row.name, decimal(row.bitsPerWeight), blockText(row.block), row.description]);
+	printLines(table(['scheme', '>bits per weight', 'block', 'what it is'], rows));
+}
+
+/** What the sizes below are of. */
+const EXAMPLE = { shape: [4096, 4096], dtype: /** @type {const} */ ('bf16') };
+
+/**
+ * @param {string} name
+ * @param {boolean | undefined} json
+ */
+function printScheme(name, json) {
+	const scheme = resolveScheme(name, { container: 'safetensors' });
+	const row = schemes().find((one) => one.name === scheme.name);
+	const job = tensorJob({ scheme, ...EXAMPLE });
+	const count = EXAMPLE.shape.reduce((product, edge) => product * edge, 1);
+	const planes = job.planes.map((plane) => ({ ...plane, bitsPerWeight: (8 * plane.nbytes) / count }));
+	const bits =
+		planes[0].role === 'blocks'
+			? bitsInBlocks(scheme)
+			: planes.map(({ name: part, bitsPerWeight }) => ({ part, bitsPerWeight }));
+	const total = (8 * job.nbytes) / count;
+	if (json) {
+		printJson({
+			...{ command: 'schemes', name: scheme.name, description: row?.description },
+			...{ bitsPerWeight: total, bits, planes, example: EXAMPLE, scheme },
+		});
+		return;
+	}
+	const example = `a ${shapeText(EXAMPLE.shape)} tensor of ${EXAMPLE.dtype}`;
+	printLines(
+		`${scheme.name}: ${row?.description ?? ''}`,
+		'',
+		JSON.stringify(scheme, null, '  '),
+		'',
+		`bits per weight in ${example}:`,
+		table(
+			['  part', '>bits'],
+			[...bits, { part: 'together', bitsPerWeight: total }].map((line) => [
+				`  ${line.part}`,
+				decimal(line.bitsPerWeight, 6),
+			]),
+		),
+		'',
+		`stored as (layout ${scheme.layout ?? 'planes'}):`,
+		table(
+			['  plane', 'dtype', 'shape', '>bytes'],
+			planes.map((plane) => [`  ${plane.name}`, plane.dtype, shapeText(plane.shape), plane.nbytes]),
+		),
+	);
+}
+
+/**
+ * The parts of a format that stores them together in one block.
+ * @param {Scheme} scheme
+ */
+function bitsInBlocks({ value, scales, mins = [] }) {
+	/** @type {(what: string) => (level: import('../scheme.js').Level) => { part: string, bitsPerWeight: number }} */
+	const share = (what) => (level) => ({
+		part: `${what}: ${level.dtype} ${blockText(level.block)}`,
+		bitsPerWeight: typeof level.block === 'number' ? bitsOf(level.dtype) / level.block : 0,
+	});
+	return [
+		{ part: `codes: ${value}`, bitsPerWeight: bitsOf(value) },
+		...scales.map(share('scales')),
+		...mins.map(share('mins')),
+	];
+}
+
+/** @param {string} dtype its first number is its bits: i4, f16, f8e4m3, e8m0; but a ue4m3 is a byte, too */
+function bitsOf(dtype) {
+	if (dtype === 'input') return 16;
+	return dtype.endsWith('ue4m3') ? 8 : Number(/\d+/.exec(dtype)?.[0]);
+}
+
+/** @param {Block} block */
+function blockText(block) {
+	if (typeof block === 'string') return `per ${block}`;
+	return `per ${Array.isArray(block) ? block.join(' x ') : block}`;
+}

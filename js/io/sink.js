@@ -1,0 +1,100 @@
+// sink.js - what file writers write to: bytes at offsets, in any order, each byte once.
+// SPDX-License-Identifier: MIT
+
+import { BlockQuantError } from '../errors.js';
+
+/**
+ * Where a file goes. `write` has taken the bytes when its promise resolves, so that the caller may
+ * use the buffer again. After the last write exactly one of `close` (keep) or `abort` (throw away)
+ * is called.
+ * @typedef {object} Sink
+ * @property {(bytes: Uint8Array, offset: number) => void | Promise<void>} write
+ * @property {() => void | Promise<void>} [close]
+ * @property {() => void | Promise<void>} [abort]
+ */
+
+/**
+ * Where a model of several files goes.
+ * @typedef {object} DirectorySink
+ * @property {(name: string) => Sink | Promise<Sink>} open
+ * @property {() => void | Promise<void>} [close] after the last file
+ * @property {() => void | Promise<void>} [abort] throws away all files, closed ones too
+ */
+
+/**
+ * A sink that keeps everything in memory.
+ * @param {number} [size] of the whole file, if known
+ * @returns {Sink & { bytes: () => Uint8Array }}
+ */
+export function memorySink(size = 0) {
+	let buffer = new Uint8Array(size);
+	let end = 0;
+	return {
+		write(bytes, offset) {
+			const last = offset + bytes.byteLength;
+			if (last > buffer.byteLength) {
+				const grown = new Uint8Array(Math.max(last, buffer.byteLength * 2));
+				grown.set(buffer.subarray(0, end));
+				buffer = grown;
+			}
+			buffer.set(bytes, offset);
+			end = Math.max(end, last);
+		},
+		abort() {
+			buffer = new Uint8Array(0);
+			end = 0;
+		},
+		bytes: () => buffer.subarray(0, end),
+	};
+}
+
+/**
+ * A sink that gives a Blob. Each part becomes a Blob at once, which a browser may keep on disk.
+ * @returns {Sink & { blob: (type?: string) => Blob }}
+ */
+export function blobSink() {
+	/** @type {{ offset: number, part: Blob }[]} */
+	let parts = [];
+	return {
+		write(bytes, offset) {
+			if (bytes.byteLength === 0) return;
+			// A copy on a plain ArrayBuffer: Blob takes no view of shared memory.
+			parts.push({ offset, part: new Blob([new Uint8Array(bytes)]) });
+		},
+		abort() {
+			parts = [];
+		},
+		blob(type = 'application/octet-stream') {
+			parts.sort((a, b) => a.offset - b.offset);
+			let end = 0;
+			for (const { offset, part } of parts) {
+				if (offset !== end) {
+					throw new BlockQuantError('internal', 'a byte is missing or written twice', { offset });
+				}
+				end = offset + part.size;
+			}
+			return new Blob(
+				parts.map(({ part }) => part),
+				{ type },
+			);
+		},
+	};
+}
+
+/**
+ * A directory in memory.
+ * @returns {DirectorySink & { files: Map<string, Sink & { bytes: () => Uint8Array }> }}
+ */
+export function memoryDirectory() {
+	/** @type {Map<string, Sink & { bytes: () => Uint8Array }>} */
+	const files = new Map();
+	return {
+		files,
+		open(name) {
+			const sink = memorySink();
+			files.set(name, sink);
+			return sink;
+		},
+		abort: () => files.clear(),
+	};
+}

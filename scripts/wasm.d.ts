@@ -1,0 +1,6 @@
+/* What `import wasm from '….wasm'` gives: the bytes (scripts/build.mjs inlines them), or in workerd a compiled module,
+ * which is an empty interface to the type checker. */
+declare module '*.wasm' {
+	const wasm: Uint8Array<ArrayBuffer>;
+	export default wasm;
+}
