@@ -43,6 +43,7 @@ enum bq_dtype {
 	BQ_F8E4M3,     /* OCP E4M3 ("fn"): max 448, no infinities, NaN 0x7F and 0xFF */
 	BQ_F8E5M2,     /* OCP E5M2: max 57344, infinities, NaN */
 	BQ_F4E2M1,     /* OCP E2M1: +-{0, .5, 1, 1.5, 2, 3, 4, 6}; one code a byte when not packed */
+	BQ_F6E2M3,     /* OCP E2M3: 0..1.875 by 1/8, 2..3.75 by 1/4, 4..7.5 by 1/2, and negatives */
 	BQ_E8M0,       /* OCP E8M0: 2^(code - 127); 255 is NaN */
 	BQ_UE4M3,      /* E4M3 without a sign: the codes 0x00 to 0x7F of BQ_F8E4M3 */
 	BQ_GGML_UE4M3, /* ggml's own conversion of the same: halved, and rounded half up (see number.h) */
@@ -72,7 +73,7 @@ enum bq_calibration {
 enum bq_activation { BQ_ACT_NONE, BQ_ACT_DYNAMIC, BQ_ACT_LOCAL, BQ_ACT_STATIC };
 
 struct bq_scheme {
-	uint32_t value;  /* enum bq_dtype: an integer, F8E4M3, F8E5M2 or F4E2M1 */
+	uint32_t value;  /* enum bq_dtype: an integer, F8E4M3, F8E5M2, F4E2M1 or F6E2M3 */
 	uint32_t narrow; /* 1: a signed integer without its lowest code (-127..127) */
 	uint32_t nscales;
 	struct bq_level scale[BQ_MAX_LEVELS]; /* inner to outer; dtype BQ_INPUT: as the weights */
@@ -100,6 +101,7 @@ enum bq_layout_id {
 	BQ_LAYOUT_MXFP8_QUANTIZED,
 	BQ_LAYOUT_NVFP4_PACK_QUANTIZED, /* two codes a byte, the even column in the low half */
 	BQ_LAYOUT_MXFP4_PACK_QUANTIZED,
+	BQ_LAYOUT_MXFP6_PACK_QUANTIZED, /* four 6-bit codes in three bytes, the first in the lowest bits */
 	BQ_LAYOUT_GGML_Q8_0, /* f16 d | 32 x i8                                                          34 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q4_0, /* f16 d | 16 bytes: value j low half, value j + 16 high half               18 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q5_0, /* f16 d | u32 fifth bits | 16 bytes as q4_0                                22 bytes, 32 values */
@@ -126,7 +128,7 @@ enum bq_status {
 	BQ_BAD_SHAPE,        /* rank above BQ_MAX_RANK, or sizes that overflow 2^53 */
 	BQ_EMPTY,            /* a tensor without values */
 	BQ_RAGGED,           /* rows are not whole blocks, and the format stores only whole ones */
-	BQ_ODD,              /* two codes share a byte and a row has an odd number of them */
+	BQ_ODD,              /* codes share bytes (two in one, four in three) and a row does not fill its last ones */
 	BQ_NEEDS_KERNEL,     /* this calibration is a search that only a fused kernel does */
 	BQ_TOO_BIG,          /* one band's buffers do not fit 31 bits: a block of rows is too large */
 	BQ_BAD_DTYPE,        /* the input is none of F32, F16, BF16 */

@@ -16,6 +16,7 @@ const NAMES = {
 	'mxfp8-quantized': WHOLE,
 	'nvfp4-pack-quantized': PACKED,
 	'mxfp4-pack-quantized': PACKED,
+	'mxfp6-pack-quantized': PACKED,
 };
 
 /** E8M0 exponents are stored as U8 by those who write them, one code of 4 bits or fewer takes a byte. @type {Record<string, string>} */

@@ -24,7 +24,7 @@ import { BlockQuantError, quoted } from './errors.js';
 /**
  * @typedef {object} Scheme
  * @property {string} [name] qualified name, on presets only
- * @property {string} value dtype of a code: `i1`..`i8`, `u1`..`u8`, `i8-narrow` (without the lowest code), `f8e4m3`, `f8e5m2`, `f4e2m1`
+ * @property {string} value dtype of a code: `i1`..`i8`, `u1`..`u8`, `i8-narrow` (without the lowest code), `f8e4m3`, `f8e5m2`, `f4e2m1`, `f6e2m3`
  * @property {Level[]} scales inner to outer
  * @property {string} [zero] dtype of a zero point beside the innermost scale
  * @property {Level[]} [mins] inner to outer, with the scales' blocks: what is subtracted after scaling

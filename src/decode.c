@@ -68,6 +68,8 @@ static void unpack_row(const struct job *job, uint64_t row)
 		job->kernels->unpack_words(in, plan->cols, value->bits, (unsigned)-value->min, w->codes);
 	} else if (job->layout->packing == BQ_NIBBLES) {
 		job->kernels->unpack_nibbles(in, plan->cols, w->codes);
+	} else if (job->layout->packing == BQ_SIXES) {
+		job->kernels->unpack_sixes(in, plan->cols, w->codes);
 	} else {
 		memcpy(w->codes, in, plan->cols);
 	}

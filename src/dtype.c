@@ -13,6 +13,7 @@ static const struct bq_dtype_info dtypes[BQ_NDTYPES] = {
 	[BQ_F8E4M3] = { BQ_KIND_FLOAT, 8, 1, -448, 448, 0x1p-3f, 8 },
 	[BQ_F8E5M2] = { BQ_KIND_FLOAT, 8, 1, -57344, 57344, 0x1p-2f, 15 },
 	[BQ_F4E2M1] = { BQ_KIND_FLOAT, 4, 1, -6, 6, 0x1p-1f, 2 },
+	[BQ_F6E2M3] = { BQ_KIND_FLOAT, 6, 1, -7.5f, 7.5f, 0x1p-3f, 2 },
 	[BQ_E8M0] = { BQ_KIND_EXPONENT, 8, 1, 0x1p-127f, 0x1p127f, 1, 127 },
 	[BQ_UE4M3] = { BQ_KIND_FLOAT, 8, 1, 0, 448, 0x1p-3f, 8 },
 	[BQ_GGML_UE4M3] = { BQ_KIND_FLOAT, 8, 1, 0, 448, 0x1p-3f, 8 },

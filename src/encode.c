@@ -114,7 +114,7 @@ static void encode_row(const struct job *job, const float *x, uint32_t cell)
 		.quotient = rules->quotient,
 		.round = rules->round,
 		.work = job->work,
-		.drop_negative_zero = rules->drop_negative_zero,
+		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
 	};
 
 	if (bq_is_integer(plan->scheme.value))
@@ -138,6 +138,8 @@ static void pack_row(const struct job *job, uint64_t row)
 		job->encoder.kernels->pack_words(w->codes, plan->cols, value->bits, (unsigned)-value->min, out);
 	} else if (job->layout->packing == BQ_NIBBLES) {
 		job->encoder.kernels->pack_nibbles(w->codes, plan->cols, out);
+	} else if (job->layout->packing == BQ_SIXES) {
+		job->encoder.kernels->pack_sixes(w->codes, plan->cols, out);
 	} else {
 		memcpy(out, w->codes, plan->cols);
 	}

@@ -53,7 +53,7 @@ struct bq_fused {
 };
 
 struct bq_kernels {
-	/* Numbers; null where a dtype has no such conversion. Codes are one a byte (F4E2M1: 0..15). */
+	/* Numbers; null where a dtype has no such conversion. Codes are one a byte (F4E2M1: 0..15, F6E2M3: 0..63). */
 	bq_to_f32 *to_f32[BQ_NDTYPES];
 	bq_from_f32 *from_f32[BQ_NDTYPES];
 
@@ -66,11 +66,11 @@ struct bq_kernels {
 	void (*extreme)(const float *x, size_t count, size_t group, float *extreme);
 
 	/* Codes, one a byte; integers in two's complement. NaN: integer code 0 (field 0 for BQ_FIELD_HALF_UP), the NaN
-	 * of F8E4M3 and F8E5M2, 7 in F4E2M1. */
+	 * of F8E4M3 and F8E5M2, the highest of F4E2M1 and F6E2M3. */
 	void (*encode_int)(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes);
 	void (*encode_float)(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes);
 
-	/* decode_int reads is_signed ? int8 : uint8; decode_float one F8E4M3, F8E5M2 or F4E2M1 code a byte. */
+	/* decode_int reads is_signed ? int8 : uint8; decode_float one F8E4M3, F8E5M2, F4E2M1 or F6E2M3 code a byte. */
 	void (*decode_int)(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out);
 	void (*decode_float)(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out);
 
@@ -81,6 +81,10 @@ struct bq_kernels {
 	/* Two 4-bit codes a byte, the first in the low half. count is even. */
 	void (*pack_nibbles)(const uint8_t *codes, size_t count, uint8_t *out);
 	void (*unpack_nibbles)(const uint8_t *in, size_t count, uint8_t *codes);
+
+	/* Four 6-bit codes in three bytes, the first in the lowest bits. count is a multiple of 4. */
+	void (*pack_sixes)(const uint8_t *codes, size_t count, uint8_t *out);
+	void (*unpack_sixes)(const uint8_t *in, size_t count, uint8_t *codes);
 
 	struct bq_fused fused[BQ_NFUSED];
 };
@@ -94,9 +98,9 @@ extern const struct bq_kernels bq_kernels_simd128;
 /* src/scalar and src/simd128 define each of these with their suffix. */
 #define BQ_DECLARE_KERNELS(isa) \
 	bq_to_f32 bq_f32_to_f32_##isa, bq_f16_to_f32_##isa, bq_bf16_to_f32_##isa, bq_f8e4m3_to_f32_##isa, bq_f8e5m2_to_f32_##isa, \
-		bq_f4e2m1_to_f32_##isa, bq_e8m0_to_f32_##isa, bq_ue4m3_to_f32_##isa, bq_ggml_ue4m3_to_f32_##isa; \
+		bq_f4e2m1_to_f32_##isa, bq_f6e2m3_to_f32_##isa, bq_e8m0_to_f32_##isa, bq_ue4m3_to_f32_##isa, bq_ggml_ue4m3_to_f32_##isa; \
 	bq_from_f32 bq_f32_from_f32_##isa, bq_f16_from_f32_##isa, bq_bf16_from_f32_##isa, bq_f8e4m3_from_f32_##isa, \
-		bq_f8e5m2_from_f32_##isa, bq_f4e2m1_from_f32_##isa, bq_e8m0_from_f32_##isa, bq_ue4m3_from_f32_##isa, \
+		bq_f8e5m2_from_f32_##isa, bq_f4e2m1_from_f32_##isa, bq_f6e2m3_from_f32_##isa, bq_e8m0_from_f32_##isa, bq_ue4m3_from_f32_##isa, \
 		bq_ggml_ue4m3_from_f32_##isa; \
 	size_t bq_count_nonfinite_##isa(const void *in, uint32_t dtype, size_t count, size_t *first); \
 	void bq_range_##isa(const float *x, size_t count, size_t group, float *lo, float *hi); \
@@ -109,6 +113,8 @@ extern const struct bq_kernels bq_kernels_simd128;
 	void bq_unpack_words_##isa(const uint8_t *in, size_t count, unsigned bits, unsigned offset, uint8_t *codes); \
 	void bq_pack_nibbles_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
 	void bq_unpack_nibbles_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
+	void bq_pack_sixes_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
+	void bq_unpack_sixes_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
 	bq_encode_blocks bq_encode_q8_0_##isa, bq_encode_q4_0_##isa, bq_encode_q5_0_##isa, bq_encode_q4_k_##isa; \
 	bq_decode_blocks bq_decode_q8_0_##isa, bq_decode_q4_0_##isa, bq_decode_q5_0_##isa, bq_decode_q4_k_##isa;
 

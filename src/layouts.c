@@ -119,6 +119,7 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_MXFP8_QUANTIZED] = { .packing = BQ_BYTES, .result = BQ_BF16 },
 	[BQ_LAYOUT_NVFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES, .result = BQ_BF16 },
 	[BQ_LAYOUT_MXFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES, .result = BQ_BF16 },
+	[BQ_LAYOUT_MXFP6_PACK_QUANTIZED] = { .packing = BQ_SIXES, .result = BQ_BF16 },
 	[BQ_LAYOUT_GGML_Q8_0] = { .block_values = 32, .block_nbytes = 34, .block_halves = 1, .pack = pack_q8_0, .unpack = unpack_q8_0 },
 	[BQ_LAYOUT_GGML_Q4_0] = { .block_values = 32, .block_nbytes = 18, .block_halves = 1, .pack = pack_q4_0, .unpack = unpack_q4_0 },
 	[BQ_LAYOUT_GGML_Q5_0] = { .block_values = 32, .block_nbytes = 22, .block_halves = 1, .pack = pack_q5_0, .unpack = unpack_q5_0 },

@@ -6,7 +6,7 @@
 
 #include "blockquant.h"
 
-enum bq_packing { BQ_BYTES, BQ_WORDS, BQ_NIBBLES };
+enum bq_packing { BQ_BYTES, BQ_WORDS, BQ_NIBBLES, BQ_SIXES };
 
 /* One row of codes and its parameters, before packing and after unpacking: codes one a byte, parameters tight in their
  * level's dtype. */

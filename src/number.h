@@ -205,6 +205,25 @@ static inline float bq_f32_from_f4e2m1(uint8_t code)
 	return bq_float((uint32_t)(code & 8) << 28 | bq_code_magnitude(code & 7, 1, 1));
 }
 
+/* E2M3 of OCP MX: saturates at 7.5; NaN, which it lacks, becomes that. The sign of zero is kept. */
+static inline uint8_t bq_f6e2m3_from_f32(float x)
+{
+	const uint32_t magnitude = bq_bits(x) & 0x7FFFFFFF;
+	const uint32_t sign = bq_bits(x) >> 26 & 0x20;
+
+	if (magnitude > BQ_F32_INFINITY)
+		return 0x1F;
+	if (magnitude > 0x40F00000) /* 7.5 */
+		return (uint8_t)(sign | 0x1F);
+	return (uint8_t)(sign | bq_nearest_code(magnitude, 3, 1));
+}
+
+/* Bits 6 and 7 of the byte are ignored. */
+static inline float bq_f32_from_f6e2m3(uint8_t code)
+{
+	return bq_float((uint32_t)(code & 0x20) << 26 | bq_code_magnitude(code & 0x1F, 3, 1));
+}
+
 /* E8M0: the power of two at or below x, from 2^-127 (also for what is smaller, zero and negative) to 2^127. */
 static inline uint8_t bq_e8m0_from_f32(float x)
 {

@@ -72,15 +72,16 @@ float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_ran
  * pattern of that dtype, so that float16's subnormals come out as the reference's. */
 static uint8_t exponent_code(const struct bq_encoder *encoder, float amax)
 {
+	const unsigned carry = encoder->rules->exponent_carry[encoder->plan->scheme.value];
 	uint32_t bits;
 	int32_t exponent;
 
 	if (encoder->work == BQ_F16) {
 		uint16_t half = bq_f16_from_f32(amax);
 
-		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + 0x100) & 0x7C00)));
+		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + (0x400u >> carry)) & 0x7C00)));
 	} else {
-		bits = (bq_bits(amax) + 0x200000) & 0x7F800000;
+		bits = (bq_bits(amax) + (0x800000u >> carry)) & 0x7F800000;
 	}
 	if (bits == BQ_F32_INFINITY || amax != amax)
 		return 255;

@@ -29,7 +29,7 @@ static int is_float(uint32_t dtype)
 static enum bq_status check_value(const struct bq_scheme *scheme)
 {
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
-	int is_code = bq_is_integer(scheme->value) || scheme->value == BQ_F8E4M3 || scheme->value == BQ_F8E5M2 || scheme->value == BQ_F4E2M1;
+	int is_code = bq_is_integer(scheme->value) || (value->kind == BQ_KIND_FLOAT && value->bits <= 8 && value->min < 0);
 
 	REQUIRE(is_code, BQ_BAD_VALUE);
 	REQUIRE(!scheme->narrow || (scheme->narrow == 1 && value->kind == BQ_KIND_SIGNED && value->bits > 1), BQ_BAD_VALUE);
@@ -57,7 +57,7 @@ static enum bq_status check_levels(const struct bq_plan *plan, const struct bq_l
 
 		REQUIRE(level[i].rank <= plan->rank, BQ_BAD_BLOCK);
 		REQUIRE(is_float(level[i].dtype) || level[i].dtype == BQ_E8M0 || inner_code, BQ_BAD_LEVEL_DTYPE);
-		REQUIRE(level[i].dtype != BQ_F4E2M1, BQ_BAD_LEVEL_DTYPE);
+		REQUIRE(bq_dtype(level[i].dtype)->bits >= 8 || inner_code, BQ_BAD_LEVEL_DTYPE);
 		for (uint32_t k = 0; k < level[i].rank; k++)
 			REQUIRE(level[i].edge[k] < (1u << 31), BQ_BAD_BLOCK);
 		REQUIRE(!i || nests(plan, &level[i - 1], &level[i]), BQ_BAD_BLOCK);
@@ -94,7 +94,7 @@ static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_r
 	}
 	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */
 	REQUIRE(scheme->zero || scheme->nmins || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES);
-	REQUIRE(rules->exponent || scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
+	REQUIRE(rules->exponent_carry[scheme->value] || scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
 	REQUIRE(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES);
 	REQUIRE(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES);
 
@@ -111,6 +111,7 @@ static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_r
 
 	/* The layout must have a place for all of it. */
 	REQUIRE(layout->packing != BQ_NIBBLES || value->bits == 4, BQ_BAD_LAYOUT);
+	REQUIRE(layout->packing != BQ_SIXES || value->bits == 6, BQ_BAD_LAYOUT);
 	REQUIRE(layout->packing != BQ_WORDS || bq_is_integer(scheme->value), BQ_BAD_LAYOUT);
 	if (layout->block_values) {
 		REQUIRE(!scheme->zero && scheme->nscales == layout->block_halves && scheme->nscales >= scheme->nmins, BQ_BAD_LAYOUT);
@@ -199,6 +200,9 @@ static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uin
 	} else if (layout->packing == BQ_NIBBLES) {
 		dtype = BQ_U8;
 		last = last / 2;
+	} else if (layout->packing == BQ_SIXES) {
+		dtype = BQ_U8;
+		last = last / 4 * 3;
 	} else if (bq_is_integer(dtype)) {
 		dtype = value->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
 	}
@@ -315,6 +319,7 @@ static enum bq_status check_rows(const struct bq_plan *plan, const struct bq_rul
 	}
 	REQUIRE(!layout->block_values || plan->cols % layout->block_values == 0, BQ_RAGGED);
 	REQUIRE(layout->packing != BQ_NIBBLES || plan->cols % 2 == 0, BQ_ODD);
+	REQUIRE(layout->packing != BQ_SIXES || plan->cols % 4 == 0, BQ_ODD);
 	return BQ_OK;
 }
 

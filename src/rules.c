@@ -8,8 +8,9 @@ static const struct bq_rules rows[BQ_NRULES] = {
 	 * divide by half of it (7.5 for 4 bits); torch rounds to even and does each operation in the tensor's dtype. */
 	[BQ_RULES_COMPRESSED_TENSORS] = {
 		.extent = BQ_ABSOLUTE, .divisor = BQ_HALF_SPAN, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work_input = 1,
-		.against = BQ_STORED, .zero_scale = BQ_EPSILON, .saturate = 1, .exponent = BQ_EXPONENT_OF_AMAX,
-		.outer = BQ_OUTER_MULTIPLIER, .drop_negative_zero = 1, .whole_groups = 1,
+		.against = BQ_STORED, .zero_scale = BQ_EPSILON, .saturate = 1,
+		.exponent_carry = { [BQ_F4E2M1] = 2, [BQ_F8E4M3] = 2, [BQ_F6E2M3] = 4 },
+		.outer = BQ_OUTER_MULTIPLIER, .drop_negative_zero = { [BQ_F4E2M1] = 1, [BQ_F8E4M3] = 1 }, .whole_groups = 1,
 	},
 	/* ggml's simple types with a positive scale (q8_0): codes are made with the float32 scale, the file holds its half. */
 	[BQ_RULES_GGML] = {

@@ -10,7 +10,6 @@ enum bq_extent { BQ_ABSOLUTE, BQ_SIGNED };
 enum bq_divisor { BQ_HALF_SPAN, BQ_CODE_MAX, BQ_CODE_MIN };
 enum bq_against { BQ_STORED, BQ_IDEAL };
 enum bq_zero_scale { BQ_EPSILON, BQ_ZERO_FACTOR };
-enum bq_exponent { BQ_NO_EXPONENT, BQ_EXPONENT_OF_AMAX };
 enum bq_outer { BQ_OUTER_FACTOR, BQ_OUTER_MULTIPLIER };
 
 struct bq_rules {
@@ -27,13 +26,13 @@ struct bq_rules {
 	/* A scale of 0 becomes BQ_EPSILON: the epsilon of its dtype; BQ_ZERO_FACTOR: it stays, and the reciprocal is 0. */
 	uint32_t zero_scale;
 	uint32_t saturate; /* 1: a scale beyond the range of a dtype narrower than the arithmetic's becomes the largest; 0: infinite */
-	/* How an E8M0 scale is made: BQ_EXPONENT_OF_AMAX: the largest magnitude's exponent, one more where its significand
-	 * is at least 1.75, less the exponent of the highest code. */
-	uint32_t exponent;
+	/* How an E8M0 scale is made for values of a dtype: the largest magnitude's exponent, one more where its significand is
+	 * at least 2 - 2^-carry, less the exponent of the highest code. 0: these rules make no such scale. */
+	uint8_t exponent_carry[BQ_NDTYPES];
 	/* What an outer level does to the inner scale: BQ_OUTER_FACTOR: scale = outer * code; BQ_OUTER_MULTIPLIER:
 	 * outer = code_max * scale_max / amax of the tensor, and scale = code / outer. */
 	uint32_t outer;
-	uint32_t drop_negative_zero; /* struct bq_quantizer */
+	uint8_t drop_negative_zero[BQ_NDTYPES]; /* struct bq_quantizer, by the dtype of the values */
 	uint32_t whole_groups;       /* 1: a block with an edge along the last axis alone must divide it */
 };
 

@@ -6,6 +6,7 @@ import { fromCompressedTensors } from '../compressed-tensors/from.js';
 import { BlockQuantError, messageOf } from '../errors.js';
 import { systemError } from '../node/system-error.js';
 import { presets, resolveScheme } from '../presets.js';
+import { structOfScheme } from '../scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -38,6 +39,7 @@ function schemeOfJson(json) {
 	}
 	if ('weights' in json || 'num_bits' in json) return fromCompressedTensors(json);
 	const scheme = json.scheme !== null && typeof json.scheme === 'object' ? json.scheme : json;
+	structOfScheme(scheme);
 	if (scheme.name === undefined) return scheme;
 	const preset = presets().get(scheme.name)?.scheme;
 	if (preset === undefined || canonical(preset) !== canonical(scheme)) {

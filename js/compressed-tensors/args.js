@@ -15,6 +15,7 @@ function typeOf(value) {
 	if (int) return { num_bits: Number(int[1]), type: 'int' };
 	if (value === 'f8e4m3') return { num_bits: 8, type: 'float' };
 	if (value === 'f4e2m1') return { num_bits: 4, type: 'float' };
+	if (value === 'f6e2m3') return { num_bits: 6, type: 'float' };
 	throw new BlockQuantError('unsupported', `compressed-tensors has no values of ${value}`);
 }
 

@@ -78,7 +78,8 @@ function valueOf(where, { type, num_bits: bits }) {
 	if (type === 'int' && bits >= 1 && bits <= 8) return `i${bits}`;
 	if (type === 'float' && bits === 8) return 'f8e4m3';
 	if (type === 'float' && bits === 4) return 'f4e2m1';
-	return refuse(`${where}.num_bits`, `expected int of 1 to 8 or float of 4 or 8 bits, got ${type} of ${bits}`);
+	if (type === 'float' && bits === 6) return 'f6e2m3';
+	return refuse(`${where}.num_bits`, `expected int of 1 to 8 or float of 4, 6 or 8 bits, got ${type} of ${bits}`);
 }
 
 /** @param {any} args @returns {Block} */

@@ -8,7 +8,7 @@ const widths = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** enum bq_dtype */
 export const DTYPES = [
-	...['none', 'f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2', 'f4e2m1', 'e8m0', 'ue4m3', 'ggml_ue4m3', 'input', 'i64', 'i32'],
+	...['none', 'f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2', 'f4e2m1', 'f6e2m3', 'e8m0', 'ue4m3', 'ggml_ue4m3', 'input', 'i64', 'i32'],
 	...widths.map((bits) => `i${bits}`),
 	...widths.map((bits) => `u${bits}`),
 ];
@@ -32,6 +32,7 @@ export const LAYOUTS = [
 	'mxfp8-quantized',
 	'nvfp4-pack-quantized',
 	'mxfp4-pack-quantized',
+	'mxfp6-pack-quantized',
 	'ggml-q8_0',
 	'ggml-q4_0',
 	'ggml-q5_0',

@@ -25,6 +25,7 @@ const ALIGN = 16;
 
 /** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
 export class Core {
+	/** @type {any} */
 	#exports;
 	#heap;
 	#used = 0;
@@ -34,7 +35,6 @@ export class Core {
 	 * @param {'scalar' | 'simd128'} kernels
 	 */
 	constructor(instance, kernels) {
-		/** @type {any} */
 		this.#exports = instance.exports;
 		this.#exports._initialize?.();
 		this.#heap = this.#exports.__heap_base.value >>> 0;

@@ -30,15 +30,14 @@ async function answer({ id, call, args = [] }, reply) {
 	}
 }
 
-/** The port to the one who started this worker, in either kind. */
-async function port() {
+/** The port to the one who started this worker, in either kind. No import of Node's: bundlers for browsers refuse it. */
+function port() {
 	if (typeof self === 'object' && typeof self.postMessage === 'function') return self;
-	return /** @type {any} */ ((await import('node:worker_threads')).parentPort);
+	return /** @type {any} */ (globalThis).process.getBuiltinModule('node:worker_threads').parentPort;
 }
 
-port().then((to) => {
-	/** @param {any} message */
-	const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
-	if (to?.addEventListener) to.addEventListener('message', receive);
-	else to?.on('message', receive);
-});
+const to = port();
+/** @param {any} message */
+const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
+if (to?.addEventListener) to.addEventListener('message', receive);
+else to?.on('message', receive);

@@ -34,8 +34,10 @@ static float widen(uint32_t value, uint8_t code)
 		return bq_f32_from_f8e4m3(code);
 	case BQ_F8E5M2:
 		return bq_f32_from_f8e5m2(code);
-	default:
+	case BQ_F4E2M1:
 		return bq_f32_from_f4e2m1(code);
+	default:
+		return bq_f32_from_f6e2m3(code);
 	}
 }
 

@@ -61,8 +61,10 @@ static uint8_t minifloat(const struct bq_quantizer *q, uint32_t value, float v)
 		return bq_f8e4m3_from_f32(v);
 	case BQ_F8E5M2:
 		return bq_f8e5m2_from_f32(v);
-	default:
+	case BQ_F4E2M1:
 		return bq_f4e2m1_from_f32(v);
+	default:
+		return bq_f6e2m3_from_f32(v);
 	}
 }
 

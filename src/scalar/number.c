@@ -98,6 +98,22 @@ void bq_f4e2m1_from_f32_scalar(const float *in, size_t count, void *out)
 		codes[i] = bq_f4e2m1_from_f32(in[i]);
 }
 
+void bq_f6e2m3_to_f32_scalar(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+
+	for (size_t i = 0; i < count; i++)
+		out[i] = bq_f32_from_f6e2m3(codes[i]);
+}
+
+void bq_f6e2m3_from_f32_scalar(const float *in, size_t count, void *out)
+{
+	uint8_t *codes = out;
+
+	for (size_t i = 0; i < count; i++)
+		codes[i] = bq_f6e2m3_from_f32(in[i]);
+}
+
 void bq_e8m0_to_f32_scalar(const void *in, size_t count, float *out)
 {
 	const uint8_t *codes = in;

@@ -55,3 +55,23 @@ void bq_unpack_nibbles_scalar(const uint8_t *in, size_t count, uint8_t *codes)
 		codes[i + 1] = in[i / 2] >> 4;
 	}
 }
+
+void bq_pack_sixes_scalar(const uint8_t *codes, size_t count, uint8_t *out)
+{
+	for (size_t i = 0; i < count; i += 4, out += 3) {
+		uint32_t word = (uint32_t)codes[i] | (uint32_t)codes[i + 1] << 6 | (uint32_t)codes[i + 2] << 12 | (uint32_t)codes[i + 3] << 18;
+
+		bq_store16(out, (uint16_t)word);
+		out[2] = (uint8_t)(word >> 16);
+	}
+}
+
+void bq_unpack_sixes_scalar(const uint8_t *in, size_t count, uint8_t *codes)
+{
+	for (size_t i = 0; i < count; i += 4, in += 3) {
+		uint32_t word = bq_load16(in) | (uint32_t)in[2] << 16;
+
+		for (unsigned k = 0; k < 4; k++)
+			codes[i + k] = word >> 6 * k & 63;
+	}
+}

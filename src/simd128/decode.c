@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * decode.c - codes to values with one scale (and zero point or min) a group, simd128.
  */
-#include "kernels.h"
-#include "../number.h"
 #include "number.h"
 
 static inline v128_t round_to(uint32_t dtype, v128_t v)
@@ -86,8 +84,10 @@ static inline v128_t widen_float(uint32_t value, v128_t codes)
 		return bq_f32x4_from_f8e4m3(codes);
 	case BQ_F8E5M2:
 		return bq_f32x4_from_f8e5m2(codes);
-	default:
+	case BQ_F4E2M1:
 		return bq_f32x4_from_f4e2m1(codes);
+	default:
+		return bq_f32x4_from_f6e2m3(codes);
 	}
 }
 

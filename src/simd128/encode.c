@@ -2,8 +2,6 @@
  * encode.c - values to codes with one scale (and zero point) a group, simd128. The choices of struct bq_quantizer are
  * branches that always go the same way, taken once for sixteen values.
  */
-#include "kernels.h"
-#include "../number.h"
 #include "number.h"
 
 /* Sixteen lanes of four vectors; a struct, so that helpers can take and return them in registers. */
@@ -56,13 +54,13 @@ static inline v128_t clamp(v128_t v, v128_t min, v128_t max)
 /* All ones where an int32 holds the lane. */
 static inline v128_t fits_int32(v128_t v)
 {
-	return wasm_v128_and(wasm_f32x4_ge(v, wasm_f32x4_splat(-2147483648.0f)), wasm_f32x4_lt(v, wasm_f32x4_splat(2147483648.0f)));
+	return wasm_v128_and(wasm_f32x4_ge(v, bq_f32x4_splat(-2147483648.0f)), wasm_f32x4_lt(v, bq_f32x4_splat(2147483648.0f)));
 }
 
 /* Integers of at most 22 bits that stand in float lanes: adding 1.5 * 2^23 leaves them in the low bits. */
 static inline v128_t to_int32(v128_t v)
 {
-	return wasm_i32x4_sub(wasm_f32x4_add(v, wasm_f32x4_splat(12582912.0f)), wasm_i32x4_splat(0x4B400000));
+	return wasm_i32x4_sub(wasm_f32x4_add(v, bq_f32x4_splat(12582912.0f)), bq_u32x4_splat(0x4B400000));
 }
 
 static inline v128_t integers(const struct bq_quantizer *q, v128_t v)
@@ -78,12 +76,12 @@ static inline v128_t integers(const struct bq_quantizer *q, v128_t v)
 	case BQ_HALF_AWAY:
 		/* roundf is the truncation of v + copysign(the float below 0.5, v) for |v| < 2^22; larger ones are clamped. */
 		fits = fits_int32(v);
-		v = clamp(v, wasm_f32x4_sub(min, wasm_f32x4_splat(1)), wasm_f32x4_add(max, wasm_f32x4_splat(1)));
-		v = wasm_f32x4_add(v, wasm_v128_bitselect(wasm_f32x4_splat(0x1.fffffep-2f), v, wasm_i32x4_splat(0x7FFFFFFF)));
+		v = clamp(v, wasm_f32x4_sub(min, bq_f32x4_splat(1)), wasm_f32x4_add(max, bq_f32x4_splat(1)));
+		v = wasm_f32x4_add(v, wasm_v128_bitselect(bq_f32x4_splat(0x1.fffffep-2f), v, bq_u32x4_splat(0x7FFFFFFF)));
 		v = clamp(wasm_f32x4_trunc(v), min, max);
 		return wasm_v128_and(to_int32(v), fits);
 	default:
-		v = wasm_f32x4_add(v, wasm_f32x4_sub(wasm_f32x4_splat(0.5f), min));
+		v = wasm_f32x4_add(v, wasm_f32x4_sub(bq_f32x4_splat(0.5f), min));
 		fits = fits_int32(v);
 		v = wasm_f32x4_trunc(clamp(v, wasm_f32x4_splat(0), wasm_f32x4_sub(max, min)));
 		return to_int32(wasm_f32x4_add(wasm_v128_and(v, fits), min));
@@ -93,7 +91,7 @@ static inline v128_t integers(const struct bq_quantizer *q, v128_t v)
 /* The low bytes of sixteen integers in -32768..32767. */
 static inline v128_t low_bytes(struct sixteen s)
 {
-	const v128_t mask = wasm_i16x8_splat(0xFF);
+	const v128_t mask = bq_u16x8_splat(0xFF);
 	v128_t low = wasm_v128_and(wasm_i16x8_narrow_i32x4(s.v[0], s.v[1]), mask);
 	v128_t high = wasm_v128_and(wasm_i16x8_narrow_i32x4(s.v[2], s.v[3]), mask);
 
@@ -135,8 +133,10 @@ static inline v128_t minifloats(const struct bq_quantizer *q, uint32_t value, v1
 		return bq_u32x4_f8e4m3_from_f32(v);
 	case BQ_F8E5M2:
 		return bq_u32x4_f8e5m2_from_f32(v);
-	default:
+	case BQ_F4E2M1:
 		return bq_u32x4_f4e2m1_from_f32(v);
+	default:
+		return bq_u32x4_f6e2m3_from_f32(v);
 	}
 }
 

@@ -7,14 +7,8 @@
 #ifndef BQ_SIMD128_GGML_SEARCH_H
 #define BQ_SIMD128_GGML_SEARCH_H
 
-#include "simd128/number.h"
-#include "scalar/ggml_search.h"
-
-/* A constant for a loop: see bq_unknown_zero. */
-static inline v128_t bq_f32x4_splat(float value)
-{
-	return bq_u32x4_splat(bq_bits(value));
-}
+#include "../scalar/ggml_search.h"
+#include "number.h"
 
 /* Row r of four becomes lane r of four. */
 static inline void bq_transpose(v128_t row[4])

@@ -270,6 +270,26 @@ void bq_f4e2m1_from_f32_simd128(const float *in, size_t count, void *out)
 	encode8(bq_u32x4_f4e2m1_from_f32, bq_f4e2m1_from_f32_scalar, in, count, out);
 }
 
+void bq_f6e2m3_to_f32_simd128(const void *in, size_t count, float *out)
+{
+	const uint8_t *codes = in;
+	size_t i = 0;
+
+	BQ_ROLLED
+	for (; i + 4 <= count; i += 4) {
+		const v128_t bytes = wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(codes + i));
+		const v128_t code = wasm_v128_and(wasm_u32x4_extend_low_u16x8(bytes), bq_u32x4_splat(63));
+
+		wasm_v128_store(out + i, bq_f32x4_from_f6e2m3(code));
+	}
+	bq_f6e2m3_to_f32_scalar(codes + i, count - i, out + i);
+}
+
+void bq_f6e2m3_from_f32_simd128(const float *in, size_t count, void *out)
+{
+	encode8(bq_u32x4_f6e2m3_from_f32, bq_f6e2m3_from_f32_scalar, in, count, out);
+}
+
 void bq_e8m0_to_f32_simd128(const void *in, size_t count, float *out)
 {
 	const uint8_t *codes = in;

@@ -8,6 +8,7 @@
 #define BQ_SIMD128_NUMBER_H
 
 #include "../kernels.h"
+#include "../number.h"
 #include "simd.h"
 
 /* 0, but the compiler cannot know: the table is constant and another file's (no numbers are of dtype BQ_NONE). What it
@@ -22,6 +23,11 @@ static inline uint32_t bq_unknown_zero(void)
 static inline v128_t bq_u32x4_splat(uint32_t value)
 {
 	return wasm_i32x4_splat((int32_t)(value + bq_unknown_zero()));
+}
+
+static inline v128_t bq_f32x4_splat(float value)
+{
+	return bq_u32x4_splat(bq_bits(value));
 }
 
 static inline v128_t bq_u16x8_splat(uint16_t value)
@@ -193,6 +199,23 @@ static inline v128_t bq_f32x4_from_f4e2m1(v128_t code)
 	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 28);
 
 	return wasm_v128_or(bq_f32x4_code_magnitude(magnitude, 1, 1), sign);
+}
+
+static inline v128_t bq_u32x4_f6e2m3_from_f32(v128_t x)
+{
+	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x40F00000)); /* 7.5, of NaN too */
+	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 26), bq_u32x4_splat(0x20));
+
+	return wasm_v128_or(bq_u32x4_nearest_code(magnitude, 3, 1), wasm_v128_andnot(sign, bq_f32x4_is_nan(x)));
+}
+
+/* Codes 0 to 63. */
+static inline v128_t bq_f32x4_from_f6e2m3(v128_t code)
+{
+	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(0x1F));
+	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 26);
+
+	return wasm_v128_or(bq_f32x4_code_magnitude(magnitude, 3, 1), sign);
 }
 
 #endif

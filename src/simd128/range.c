@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * range.c - the range of each group of a row, simd128.
  */
-#include "kernels.h"
-#include "../number.h"
 #include "number.h"
 
 /* least, most and the largest magnitude's bits of whole vectors; magnitudes compare as integers, NaN above infinity. */

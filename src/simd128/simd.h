@@ -2,7 +2,7 @@
  * simd.h - wasm_simd128.h, or SIMDe's portable one where the target is not WebAssembly, so that sanitizers and fuzzers
  * reach the SIMD kernels too; and what every kernel here needs.
  *
- * Constants are loaded from memory: V8 13 and later rebuild v128.const on each use inside a loop, at twice the cost.
+ * Constants of loops come from number.h: V8 13 and later rebuild v128.const on each use inside a loop, at twice the cost.
  */
 #ifndef BQ_SIMD_H
 #define BQ_SIMD_H
@@ -21,10 +21,11 @@
 #define BQ_ROLLED
 #endif
 
-/* Hides where a vector comes from: LLVM 14 makes scalar code of a conversion of an extension. */
+/* Hides where a vector comes from: LLVM 14 makes scalar code of a conversion of an extension. Later ones do not, and
+ * LLVM 19 does not take a vector as an operand. */
 static inline v128_t bq_opaque(v128_t v)
 {
-#ifdef __wasm_simd128__
+#if defined(__wasm_simd128__) && __clang_major__ < 16
 	__asm__("" : "+r"(v));
 #endif
 	return v;

@@ -1,8 +1,10 @@
 // cli-support.js - what tests of the command share: running it, and small model files.
 // SPDX-License-Identifier: MIT
 
+import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after } from 'node:test';
@@ -26,6 +28,25 @@ export function run(...args) {
 	});
 	return { status, stdout, stderr };
 }
+
+/** Runs the command, which must do; its stdout. */
+export function done(...args) {
+	const { status, stdout, stderr } = run(...args);
+	assert.equal(status, 0, stderr);
+	assert.equal(stderr, '');
+	return stdout;
+}
+
+/** Runs the command, which must fail with one line on stderr and nothing on stdout. */
+export function fails(expectedStatus, message, ...args) {
+	const { status, stdout, stderr } = run(...args);
+	assert.match(stderr, message);
+	assert.match(stderr, /^blockquant: [^\n]+\n$/, 'one line');
+	assert.equal(stdout, '');
+	assert.equal(status, expectedStatus);
+}
+
+export const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 /** Starts the command; `ended` resolves to { code, signal, stderr }. */
 export function start(...args) {

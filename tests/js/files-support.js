@@ -1,9 +1,15 @@
 // files-support.js - what the tests of files share: small files made in memory, seeded bytes, the golden folder.
 // SPDX-License-Identifier: MIT
 
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { BlockQuantError } from '../../js/errors.js';
+import { memorySink } from '../../js/io/sink.js';
+import { openModel } from '../../js/model/open.js';
+import { quantizeModel } from '../../js/model/quantize.js';
+import { rewriteModel } from '../../js/model/rewrite.js';
 import { layoutSafetensors } from '../../js/safetensors/write.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -81,4 +87,52 @@ export function llama(seed) {
 		return { name, dtype: 'BF16', shape, data: bf16(weights(count, seed * 100 + i)) };
 	});
 	return safetensors(tensors, { format: 'pt', made: 'by a test' });
+}
+
+/** A tensor for safetensors(). @param {string} name @param {number[]} shape @param {Float32Array} values */
+export const f32 = (name, shape, values) => ({ name, dtype: 'F32', shape, data: bytesOf(values) });
+
+/** A file of any header text over some data. @param {string} header @param {number} nbytes */
+export function file(header, nbytes = 0) {
+	const json = new TextEncoder().encode(header);
+	const bytes = new Uint8Array(8 + json.length + nbytes);
+	new DataView(bytes.buffer).setBigUint64(0, BigInt(json.length), true);
+	bytes.set(json, 8);
+	return bytes;
+}
+
+/** A tensor in a header's text. @param {string} dtype @param {number[]} shape @param {number[]} offsets */
+export const entry = (dtype, shape, offsets) => `{"dtype":"${dtype}","shape":[${shape}],"data_offsets":[${offsets}]}`;
+
+/** Opening the bytes must fail in this way. @param {Uint8Array} bytes @param {RegExp} message @param {string} [code] */
+export async function refused(bytes, message, code = 'bad-file') {
+	await assert.rejects(openModel(bytes), (error) => {
+		assert.ok(error instanceof BlockQuantError, `${error}`);
+		assert.equal(error.code, code, error.message);
+		assert.match(error.message, message);
+		assert.ok(!/[\n\r]/.test(error.message), 'one line');
+		return true;
+	});
+}
+
+/** The file written anew without a change. @param {Uint8Array} bytes */
+export async function copy(bytes) {
+	const sink = memorySink();
+	await rewriteModel(await openModel(bytes), sink, { step: () => null });
+	return sink.bytes();
+}
+
+/** @param {Uint8Array} bytes @param {import('../../js/model/quantize.js').QuantizeOptions} options */
+export async function quantized(bytes, options) {
+	const sink = memorySink();
+	const result = await quantizeModel(await openModel(bytes), sink, options);
+	assert.equal(sink.bytes().length, result.nbytes);
+	return { ...result, bytes: sink.bytes(), model: await openModel(sink.bytes()) };
+}
+
+/** The stored bytes of a tensor. @param {import('../../js/model/types.js').Model} model @param {string} name */
+export async function stored(model, name) {
+	const tensor = model.tensors.find((one) => one.name === name);
+	assert.ok(tensor, name);
+	return tensor.read(0, tensor.nbytes);
 }

@@ -1,16 +1,11 @@
-// model-files.test.js - models by path: nothing is overwritten, nothing is left behind, config.json goes where it belongs.
+// model-files.test.js - models by path: nothing is overwritten, nothing is left behind.
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import {
-	chmodSync,
-	copyFileSync,
 	existsSync,
 	linkSync,
 	mkdirSync,
-	mkdtempSync,
 	readdirSync,
 	readFileSync,
 	rmSync,
@@ -19,41 +14,15 @@ import {
 	truncateSync,
 	writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { FileTransaction, fileSink } from '../../js/node/file-sink.js';
-import { fileSource } from '../../js/node/file-source.js';
+import { join, relative } from 'node:path';
+import { before, test } from 'node:test';
+import { fileSink } from '../../js/node/file-sink.js';
 import { dequantizeModelPath, openModelPath, quantizeModelPath } from '../../js/node/model-files.js';
-import { bytesOf, llama, noise, safetensors, weights } from './files-support.js';
+import { bytesOf, llama, safetensors, weights } from './files-support.js';
+import { CONFIG, folder, model, options, read } from './folders.js';
 import { ready } from './support.js';
 
-const root = mkdtempSync(join(tmpdir(), 'blockquant-'));
-let folders = 0;
-
 before(() => ready());
-after(() => rmSync(root, { recursive: true, force: true }));
-
-/** An empty directory. */
-function folder() {
-	const path = join(root, `${folders++}`);
-	mkdirSync(path);
-	return path;
-}
-
-/** A directory with a model of one file, and perhaps its config.json. @param {string} [config] */
-function model(config) {
-	const directory = folder();
-	writeFileSync(join(directory, 'model.safetensors'), llama(1));
-	if (config !== undefined) writeFileSync(join(directory, 'config.json'), config);
-	return { directory, path: join(directory, 'model.safetensors') };
-}
-
-/** @param {string} path */
-const read = (path) => readFileSync(path, 'utf8');
-const options = { scheme: 'w4a16' };
-const CONFIG = '{"model_type":"llama","rope_theta":10000.0,"eps":1e-05,"architectures":["X"]}';
 
 test('a file: quantized beside its input, which stays as it was; temporary names are gone', async () => {
 	const { directory, path } = model();
@@ -66,110 +35,6 @@ test('a file: quantized beside its input, which stays as it was; temporary names
 	const back = await dequantizeModelPath(result.files[0], join(directory, 'back.safetensors'));
 	assert.equal(back.tensors.length, 7);
 	assert.deepEqual(readdirSync(directory).sort(), ['back.safetensors', 'model.safetensors', 'out.safetensors']);
-});
-
-test('config.json: the new one has a quantization_config and all that was there', async () => {
-	const { path } = model(CONFIG);
-	const out = join(folder(), 'w4.safetensors');
-	const { configPath, warnings } = await quantizeModelPath(path, out, { ...options, exclude: ['k_proj'] });
-	assert.equal(configPath, join(dirname(out), 'config.json'));
-	assert.deepEqual(warnings, []);
-	const text = read(configPath);
-	assert.ok(text.includes('"rope_theta": 10000.0') && text.includes('"eps": 1e-05') && text.endsWith('}'));
-	const { quantization_config: section, ...rest } = JSON.parse(text);
-	assert.deepEqual(rest, JSON.parse(CONFIG));
-	const { weights: args, ...group } = section.config_groups.group_0;
-	assert.deepEqual(group, {
-		format: 'pack-quantized',
-		input_activations: null,
-		output_activations: null,
-		targets: ['Linear'],
-	});
-	assert.equal(args.num_bits, 4);
-	assert.equal(args.group_size, 128);
-	assert.deepEqual(section, {
-		config_groups: section.config_groups,
-		format: 'pack-quantized',
-		global_compression_ratio: null,
-		ignore: ['lm_head', 'model.layers.0.self_attn.k_proj'],
-		kv_cache_scheme: null,
-		moe_sparsity_config: null,
-		quant_method: 'compressed-tensors',
-		quantization_status: 'compressed',
-		sparsity_config: {},
-		transform_config: {},
-		version: '0.20.1',
-	});
-	/** @param {unknown} value @returns {boolean} */
-	const sorted = (value) =>
-		typeof value !== 'object' ||
-		value === null ||
-		Array.isArray(value) ||
-		(Object.keys(value).join() === Object.keys(value).sort().join() && Object.values(value).every(sorted));
-	assert.ok(sorted(JSON.parse(text)));
-
-	const back = await dequantizeModelPath(out, join(folder(), 'x.safetensors'));
-	assert.deepEqual(JSON.parse(read(back.configPath ?? '')), JSON.parse(CONFIG));
-	const embedded = await quantizeModelPath(path, join(folder(), 'e.safetensors'), {
-		...options,
-		include: ['embed_tokens'],
-	});
-	const targets = JSON.parse(read(embedded.configPath ?? '')).quantization_config.config_groups.group_0.targets;
-	assert.deepEqual(targets, ['Linear', 'model.embed_tokens']);
-});
-
-test("config.json: the input's own and another model's stay; ours is replaced, with a warning each", async () => {
-	const { directory, path } = model(CONFIG);
-	const beside = await quantizeModelPath(path, join(directory, 'out.safetensors'), options);
-	assert.equal(beside.configPath, join(directory, 'out.safetensors.config.json'));
-	assert.match(
-		beside.warnings[0],
-		/config.json is the input's and stays; the new one is .*out.safetensors.config.json/,
-	);
-	assert.equal(read(join(directory, 'config.json')), CONFIG);
-
-	const elsewhere = folder();
-	const there = join(elsewhere, 'config.json');
-	writeFileSync(there, '{"model_type":"other"}');
-	const first = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
-	assert.equal(first.configPath, join(elsewhere, 'a.safetensors.config.json'));
-	assert.match(first.warnings[0], /another model/);
-	assert.equal(read(there), '{"model_type":"other"}');
-
-	writeFileSync(there, 'no JSON at all');
-	const second = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
-	assert.equal(second.configPath, join(elsewhere, 'a.safetensors.config.json'));
-	assert.equal(read(there), 'no JSON at all');
-
-	copyFileSync(first.configPath ?? '', there);
-	const same = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
-	assert.deepEqual([same.configPath, same.warnings], [there, []]);
-	const other = await quantizeModelPath(path, join(elsewhere, 'b.safetensors'), { scheme: 'nvfp4a16' });
-	assert.equal(other.configPath, there);
-	assert.match(other.warnings[0], /described another output and is replaced/);
-	assert.equal(JSON.parse(read(there)).quantization_config.format, 'nvfp4-pack-quantized');
-
-	rmSync(there);
-	symlinkSync(join(directory, 'config.json'), there);
-	const linked = await quantizeModelPath(path, join(elsewhere, 'c.safetensors'), options);
-	assert.equal(linked.configPath, join(elsewhere, 'c.safetensors.config.json'));
-	assert.equal(read(join(directory, 'config.json')), CONFIG);
-});
-
-test('config.json that cannot be right, or of a quantized model: refused before anything is written', async () => {
-	for (const [text, code] of [
-		['{', 'bad-file'],
-		['[]', 'bad-file'],
-		['{"a":1,"a":2}', 'bad-file'],
-		['{"quantization_config":{"quant_method":"awq"}}', 'unsupported'],
-	]) {
-		const { directory, path } = model(text);
-		await assert.rejects(quantizeModelPath(path, join(directory, 'out.safetensors'), options), {
-			code,
-			message: /config.json/,
-		});
-		assert.deepEqual(readdirSync(directory).sort(), ['config.json', 'model.safetensors']);
-	}
 });
 
 test('in == out is refused, through every kind of link, and the input is untouched', async () => {
@@ -317,97 +182,4 @@ test('a directory of shards: all files appear together, with the index', async (
 		message: /b.safetensors: no such file/,
 	});
 	assert.ok(!existsSync(failed));
-});
-
-test('files of one transaction get their names together: where one cannot, none is left', async () => {
-	const directory = folder();
-	const transaction = new FileTransaction();
-	for (const name of ['one', 'two']) await (await transaction.open(join(directory, name))).write(noise(9, 1), 0);
-	await assert.rejects(transaction.open(join(directory, 'one')), { code: 'bad-argument' });
-	// Between the check and the end somebody makes a directory of that name.
-	mkdirSync(join(directory, 'two'));
-	await assert.rejects(transaction.commit(), { code: 'io', message: /cannot write .*two/ });
-	assert.deepEqual(readdirSync(directory), ['two']);
-});
-
-test('writes in any order, reads in pieces', async () => {
-	const path = join(folder(), 'x');
-	const sink = await fileSink(path);
-	const data = noise(1000, 3);
-	await sink.write(data.subarray(600), 600);
-	await sink.write(data.subarray(0, 600), 0);
-	assert.ok(!existsSync(path));
-	await sink.close?.();
-	const source = await fileSource(path);
-	assert.equal(source.size, 1000);
-	assert.deepEqual(await source.read(10, 980), data.slice(10, 990));
-	await assert.rejects(source.read(999, 2), { code: 'io', offset: 999 });
-	await source.close();
-});
-
-const script = join(dirname(fileURLToPath(import.meta.url)), 'files-child.js');
-
-test('a killed process leaves nothing: its temporary file goes with SIGINT, SIGTERM and SIGHUP', {
-	skip: process.platform === 'win32',
-}, async () => {
-	for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])) {
-		const directory = folder();
-		const child = spawn(process.execPath, [script, 'wait', join(directory, 'out')], {
-			stdio: ['ignore', 'pipe', 'inherit'],
-		});
-		await once(child.stdout, 'data');
-		assert.equal(readdirSync(directory).length, 1);
-		child.kill(signal);
-		const [, by] = await once(child, 'exit');
-		assert.equal(by, signal);
-		// Nobody sees SIGKILL coming; what it leaves is not under the final name.
-		assert.ok(!existsSync(join(directory, 'out')));
-		if (signal !== 'SIGKILL') assert.deepEqual(readdirSync(directory), [], signal);
-	}
-});
-
-test('a process that ends by itself, without closing its file, leaves nothing', () => {
-	const directory = folder();
-	const { status } = spawnSync(process.execPath, [script, 'exit', join(directory, 'out')]);
-	assert.equal(status, 3);
-	assert.deepEqual(readdirSync(directory), []);
-});
-
-test('a full disk: one io error, nothing left', (t) => {
-	// A limit on the file's size is what every user can set; a file system of its own needs root.
-	const directory = folder();
-	const mounted =
-		process.getuid?.() === 0 &&
-		spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]).status === 0;
-	try {
-		const command = mounted ? 'exec "$@"' : 'ulimit -f 64 && exec "$@"';
-		const { stdout, status } = spawnSync(
-			'sh',
-			['-c', command, 'sh', process.execPath, script, 'fill', join(directory, 'out')],
-			{ encoding: 'utf8' },
-		);
-		if (status === null) return t.skip('neither a small file system nor a limit can be had here');
-		assert.match(
-			stdout,
-			mounted ? /^io: cannot write .*no space left on the device \(ENOSPC\)/ : /^io: cannot write .*\(EFBIG\)/,
-		);
-		assert.deepEqual(readdirSync(directory), []);
-	} finally {
-		if (mounted) spawnSync('umount', [directory]);
-	}
-});
-
-test('a directory that may not be written to: an io error, nothing left', {
-	skip: process.platform === 'win32',
-}, () => {
-	const directory = folder();
-	chmodSync(root, 0o755);
-	chmodSync(directory, 0o555);
-	// Root may write everywhere, so somebody else has to try.
-	const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
-	const copy = join(directory, 'out');
-	const { stdout } = spawnSync(process.execPath, [script, 'fill', copy], { encoding: 'utf8', ...identity });
-	chmodSync(directory, 0o755);
-	assert.match(stdout, /^io: cannot write .*permission denied \(EACCES\)/);
-	assert.deepEqual(readdirSync(directory), []);
 });

@@ -1,0 +1,199 @@
+// cli-quantize.test.js - `blockquant sample` and `blockquant quantize`: what they write, say and refuse.
+// SPDX-License-Identifier: MIT
+//
+// dist/ is built already (npm test does; by hand: npm run build).
+import assert from 'node:assert/strict';
+import { linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { done, fails, run, safetensorsOf, sha256, temporaryFolder } from './cli-support.js';
+
+const folder = temporaryFolder();
+const at = (...names) => join(folder, ...names);
+const model = at('model.safetensors');
+
+before(() => {
+	const { status, stderr } = run('sample', model, '--layers', '1');
+	assert.equal(status, 0, stderr);
+});
+
+describe('sample', () => {
+	it('is the same on every machine', () => {
+		assert.equal(sha256(model), 'f14219592d81f51908b870c48530ab3e33ae62a0f685f4efb55820da8d8e6ab7');
+		assert.equal(JSON.parse(readFileSync(at('config.json'))).num_hidden_layers, 1);
+	});
+
+	it('has roughly normal weights: deviation, tails and outlier channels', () => {
+		const path = at('f32.safetensors');
+		const { stderr } = run('sample', path, '--layers', '1', '--dtype', 'f32', '--seed', '7');
+		assert.match(stderr, /config\.json is of another model and stays; ours is .*f32\.safetensors\.config\.json/);
+		const file = readFileSync(path);
+		const start = 8 + Number(file.readBigUInt64LE(0));
+		const header = JSON.parse(file.subarray(8, start));
+		const { data_offsets: offsets, shape } = header['model.layers.0.mlp.gate_proj.weight'];
+		assert.deepEqual(shape, [1536, 512]);
+		const values = new Float32Array(Uint8Array.from(file.subarray(start + offsets[0], start + offsets[1])).buffer);
+		const column = (col) => Math.sqrt(values.reduce((sum, x, i) => sum + (i % 512 === col ? x * x : 0), 0) / 1536);
+		const deviations = Array.from({ length: 512 }, (_, col) => column(col) * Math.sqrt(512)).sort((a, b) => a - b);
+		assert.ok(deviations[256] > 0.9 && deviations[256] < 1.15, `median ${deviations[256]}`);
+		assert.ok(deviations[511] > 2, `largest ${deviations[511]}`);
+		assert.ok(deviations[500] < 1.3, 'outliers are few');
+	});
+});
+
+describe('quantize', () => {
+	it('writes a model and its config.json, and says how much smaller it is', () => {
+		const stdout = done('quantize', model, at('w4a16/'), '--scheme', 'W4A16');
+		assert.match(
+			stdout,
+			/w4a16\/model\.safetensors, .*config\.json: 7 of 12 tensors quantized to ct:w4a16, 5 kept\n/,
+		);
+		assert.match(stdout, /10\.5 MB -> 5\.8 MB, ratio 1\.80; bits per weight: 4\.125 where quantized/);
+		assert.match(stdout, /[\d.]+ s, [\d.]+ [kMG]B\/s\n$/);
+		assert.deepEqual(readdirSync(at('w4a16')).sort(), ['config.json', 'model.safetensors']);
+		const config = JSON.parse(readFileSync(at('w4a16/config.json')));
+		assert.equal(config.quantization_config.format, 'pack-quantized');
+	});
+
+	it('prints one JSON document with --json', () => {
+		const out = at('json.safetensors');
+		const { status, stdout } = run(
+			'quantize',
+			model,
+			out,
+			'--scheme',
+			'nvfp4a16',
+			'--json',
+			'--exclude',
+			'mlp',
+			'--workers',
+			'3',
+		);
+		assert.equal(status, 0);
+		const result = JSON.parse(stdout);
+		assert.deepEqual(result.files, [out, `${out}.config.json`]);
+		assert.equal(result.totals.quantized, 4);
+		assert.equal(result.totals.kept, 8);
+		assert.equal(result.scheme.name, 'ct:nvfp4a16');
+		assert.match(result.warnings[0], /config\.json is the input's and stays/);
+		assert.equal(result.tensors.find(({ name }) => name.includes('mlp.up')).reason, 'excluded by /mlp/');
+	});
+
+	it('with --dry-run prints a table and totals, and writes nothing', () => {
+		const before = readdirSync(folder);
+		const stdout = done('quantize', model, '--scheme', 'w4a16', '--dry-run', '--include', 'lm_head');
+		assert.deepEqual(readdirSync(folder), before);
+		assert.match(stdout, /^tensor +shape +from +to +bytes before +bytes after +why\n/);
+		assert.match(
+			stdout,
+			/\nlm_head\.weight +2048 x 512 +BF16 +ct:w4a16 +2 097 152 +540 688 +included by \/lm_head\/\n/,
+		);
+		assert.match(stdout, /\nmodel\.norm\.weight +512 +BF16 +BF16 +1 024 +1 024 +a norm\n/);
+		assert.match(
+			stdout,
+			/\n8 of 12 tensors quantized to ct:w4a16, 4 kept \(dry run: nothing is written\)\n10\.5 MB -> /,
+		);
+		const json = JSON.parse(done('quantize', model, '--scheme', 'w4a16', '--dry-run', '--json'));
+		assert.equal(
+			json.totals.nbytesAfter,
+			json.tensors.reduce((sum, { nbytesAfter }) => sum + nbytesAfter, 0),
+		);
+	});
+
+	it('takes a scheme from a file: ours, what `schemes --json` printed, or compressed-tensors', () => {
+		writeFileSync(at('printed.json'), done('schemes', 'w4a16', '--json'));
+		writeFileSync(at('ct.json'), '{ "num_bits": 4, "group_size": 128, "strategy": "group" }');
+		const { name, ...own } = JSON.parse(readFileSync(at('printed.json'))).scheme;
+		writeFileSync(at('own.json'), JSON.stringify({ ...own, scales: [{ dtype: 'input', block: 64 }] }));
+		done('quantize', model, at('by-name/'), '--scheme', 'ct:w4a16');
+		for (const file of ['printed', 'ct']) {
+			done('quantize', model, at(`${file}/`), '--scheme', at(`${file}.json`));
+			assert.equal(sha256(at(`${file}/model.safetensors`)), sha256(at('by-name/model.safetensors')), file);
+		}
+		assert.match(
+			done('quantize', model, '--scheme', at('own.json'), '--dry-run'),
+			/to a custom scheme.*\n.*4\.250 where/,
+		);
+		writeFileSync(at('named.json'), JSON.stringify({ ...own, name, zero: 'i4' }));
+		fails(
+			2,
+			/named\.json: name: only a preset has a name/,
+			'quantize',
+			model,
+			'--scheme',
+			at('named.json'),
+			'--dry-run',
+		);
+		writeFileSync(at('broken.json'), '{');
+		fails(1, /broken\.json: is no JSON: /, 'quantize', model, '--scheme', at('broken.json'), '--dry-run');
+		fails(
+			1,
+			/cannot read .*absent\.json: no such file/,
+			'quantize',
+			model,
+			'--scheme',
+			at('absent.json'),
+			'--dry-run',
+		);
+		writeFileSync(at('bad.json'), '{ "value": "i4", "scales": [], "rules": "compressed-tensors", "size": 4 }');
+		fails(2, /scheme\.size: unknown field/, 'quantize', model, '--scheme', at('bad.json'), '--dry-run');
+	});
+
+	it('refuses to write onto its input, through a link too, and leaves it as it was', () => {
+		const before = sha256(model);
+		linkSync(model, at('hard.safetensors'));
+		symlinkSync(model, at('soft.safetensors'));
+		for (const output of [model, at('hard.safetensors'), at('soft.safetensors')])
+			fails(
+				1,
+				/the output .* is the input .*: name another file/,
+				'quantize',
+				model,
+				output,
+				'--scheme',
+				'w4a16',
+			);
+		assert.equal(sha256(model), before);
+	});
+
+	it('refuses NaN weights by name and index, unless they are allowed', () => {
+		const values = Array.from({ length: 256 }, (_, i) => Math.sin(i));
+		values[130] = Number.NaN;
+		mkdirSync(at('nan'));
+		writeFileSync(at('nan/in.safetensors'), safetensorsOf({ 'a.q_proj.weight': { shape: [2, 128], values } }));
+		const args = ['quantize', at('nan/in.safetensors'), at('nan/out.safetensors'), '--scheme', 'w4a16'];
+		fails(1, /tensor "a\.q_proj\.weight": NaN or infinite weight at index 130/, ...args);
+		assert.deepEqual(readdirSync(at('nan')), ['in.safetensors']);
+		const { status, stderr } = run(...args, '--nonfinite', 'allow', '--overflow', 'allow');
+		assert.equal(status, 0, stderr);
+		assert.match(stderr, /^blockquant: warning: .*1 NaN or infinite weight/);
+	});
+
+	it('refuses a truncated file, and leaves no output', () => {
+		writeFileSync(at('short.safetensors'), readFileSync(model));
+		truncateSync(at('short.safetensors'), 1_000_000);
+		const before = readdirSync(folder);
+		fails(
+			1,
+			/short\.safetensors: /,
+			'quantize',
+			at('short.safetensors'),
+			at('never.safetensors'),
+			'--scheme',
+			'w4a16',
+		);
+		assert.deepEqual(readdirSync(folder), before);
+	});
+
+	it('refuses where no output can be written', () => {
+		fails(
+			1,
+			/cannot open .*x\.safetensors: a part of the path is no directory/,
+			'quantize',
+			model,
+			at('model.safetensors/x.safetensors'),
+			'--scheme',
+			'w4a16',
+		);
+	});
+});

@@ -1,0 +1,110 @@
+// file-sink.test.js - files that get their names together or not at all, whatever ends the process.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { FileTransaction, fileSink } from '../../js/node/file-sink.js';
+import { fileSource } from '../../js/node/file-source.js';
+import { noise } from './files-support.js';
+import { folder, root } from './folders.js';
+import { ready } from './support.js';
+
+before(() => ready());
+
+test('files of one transaction get their names together: where one cannot, none is left', async () => {
+	const directory = folder();
+	const transaction = new FileTransaction();
+	for (const name of ['one', 'two']) await (await transaction.open(join(directory, name))).write(noise(9, 1), 0);
+	await assert.rejects(transaction.open(join(directory, 'one')), { code: 'bad-argument' });
+	// Between the check and the end somebody makes a directory of that name.
+	mkdirSync(join(directory, 'two'));
+	await assert.rejects(transaction.commit(), { code: 'io', message: /cannot write .*two/ });
+	assert.deepEqual(readdirSync(directory), ['two']);
+});
+
+test('writes in any order, reads in pieces', async () => {
+	const path = join(folder(), 'x');
+	const sink = await fileSink(path);
+	const data = noise(1000, 3);
+	await sink.write(data.subarray(600), 600);
+	await sink.write(data.subarray(0, 600), 0);
+	assert.ok(!existsSync(path));
+	await sink.close?.();
+	const source = await fileSource(path);
+	assert.equal(source.size, 1000);
+	assert.deepEqual(await source.read(10, 980), data.slice(10, 990));
+	await assert.rejects(source.read(999, 2), { code: 'io', offset: 999 });
+	await source.close();
+});
+
+const script = join(dirname(fileURLToPath(import.meta.url)), 'files-child.js');
+
+test('a killed process leaves nothing: its temporary file goes with SIGINT, SIGTERM and SIGHUP', {
+	skip: process.platform === 'win32',
+}, async () => {
+	for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL'])) {
+		const directory = folder();
+		const child = spawn(process.execPath, [script, 'wait', join(directory, 'out')], {
+			stdio: ['ignore', 'pipe', 'inherit'],
+		});
+		await once(child.stdout, 'data');
+		assert.equal(readdirSync(directory).length, 1);
+		child.kill(signal);
+		const [, by] = await once(child, 'exit');
+		assert.equal(by, signal);
+		// Nobody sees SIGKILL coming; what it leaves is not under the final name.
+		assert.ok(!existsSync(join(directory, 'out')));
+		if (signal !== 'SIGKILL') assert.deepEqual(readdirSync(directory), [], signal);
+	}
+});
+
+test('a process that ends by itself, without closing its file, leaves nothing', () => {
+	const directory = folder();
+	const { status } = spawnSync(process.execPath, [script, 'exit', join(directory, 'out')]);
+	assert.equal(status, 3);
+	assert.deepEqual(readdirSync(directory), []);
+});
+
+test('a full disk: one io error, nothing left', (t) => {
+	// A limit on the file's size is what every user can set; a file system of its own needs root.
+	const directory = folder();
+	const mounted =
+		process.getuid?.() === 0 &&
+		spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', directory]).status === 0;
+	try {
+		const command = mounted ? 'exec "$@"' : 'ulimit -f 64 && exec "$@"';
+		const { stdout, status } = spawnSync(
+			'sh',
+			['-c', command, 'sh', process.execPath, script, 'fill', join(directory, 'out')],
+			{ encoding: 'utf8' },
+		);
+		if (status === null) return t.skip('neither a small file system nor a limit can be had here');
+		assert.match(
+			stdout,
+			mounted ? /^io: cannot write .*no space left on the device \(ENOSPC\)/ : /^io: cannot write .*\(EFBIG\)/,
+		);
+		assert.deepEqual(readdirSync(directory), []);
+	} finally {
+		if (mounted) spawnSync('umount', [directory]);
+	}
+});
+
+test('a directory that may not be written to: an io error, nothing left', {
+	skip: process.platform === 'win32',
+}, () => {
+	const directory = folder();
+	chmodSync(root, 0o755);
+	chmodSync(directory, 0o555);
+	// Root may write everywhere, so somebody else has to try.
+	const identity = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+	const copy = join(directory, 'out');
+	const { stdout } = spawnSync(process.execPath, [script, 'fill', copy], { encoding: 'utf8', ...identity });
+	chmodSync(directory, 0o755);
+	assert.match(stdout, /^io: cannot write .*permission denied \(EACCES\)/);
+	assert.deepEqual(readdirSync(directory), []);
+});
