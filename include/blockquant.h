@@ -209,7 +209,8 @@ BQ_API(bq_bits_per_weight) double bq_bits_per_weight(const struct bq_scheme *sch
 BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank,
 	const uint64_t *dims, struct bq_plan *plan);
 
-/* The band that begins at first_step and holds as many whole steps as fit in max_nbytes of input (at least one). */
+/* The band that begins at first_step and holds as many whole steps as fit in max_nbytes of input (at least one), while no
+ * plane of it exceeds 32 bits. */
 BQ_API(bq_band) void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band);
 
 /* Merges the range of a band of weights (plan.input dtype) into range. */

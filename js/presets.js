@@ -51,7 +51,8 @@ const bare = (name) => name.slice(name.indexOf(':') + 1);
 function nearest(wanted) {
 	let best = { name: '', edits: Infinity };
 	for (const name of presets().keys()) {
-		const edits = Math.min(distance(wanted, name), distance(wanted, bare(name)));
+		const begins = wanted.length > 2 && bare(name).startsWith(wanted);
+		const edits = begins ? 1 : Math.min(distance(wanted, name), distance(wanted, bare(name)));
 		if (edits < best.edits) best = { name, edits };
 	}
 	return best.edits <= Math.max(2, wanted.length / 3) ? `; did you mean ${best.name}?` : '';
@@ -74,6 +75,16 @@ export function presetNamed(name, family = FAMILY) {
 	throw new BlockQuantError('unknown-scheme', `no scheme ${quoted(name)}${nearest(wanted)}`);
 }
 
+/** JSON with its keys in order. @param {unknown} value */
+function canonical(value) {
+	/** @param {string} _ @param {any} item */
+	const sorted = (_, item) =>
+		item && typeof item === 'object' && !Array.isArray(item)
+			? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: item;
+	return JSON.stringify(value, sorted);
+}
+
 /**
  * The preset that a scheme object is: it has the preset's name and still says the same (it may be a clone, from a worker).
  * @param {Scheme} scheme
@@ -81,7 +92,7 @@ export function presetNamed(name, family = FAMILY) {
  */
 export function presetOf(scheme) {
 	const preset = scheme.name === undefined ? undefined : presets().get(scheme.name);
-	return preset && JSON.stringify(preset.scheme) === JSON.stringify(scheme) ? preset : undefined;
+	return preset && canonical(preset.scheme) === canonical(scheme) ? preset : undefined;
 }
 
 /**

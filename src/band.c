@@ -5,6 +5,7 @@
 
 #include "dtype.h"
 #include "geometry.h"
+#include "layouts.h"
 
 void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band)
 {
@@ -18,6 +19,10 @@ void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbyte
 		step_values = item_values;
 	band->first_step = first_step;
 	band->nsteps = max_nbytes / (step_values * bq_dtype(plan->input)->nbytes);
+	/* Planes may take more than the input: sizes of a band are 32 bits wide. */
+	for (uint32_t i = 0; i < plan->nplanes; i++)
+		if (plan->plane[i].step_nbytes && band->nsteps > UINT32_MAX / plan->plane[i].step_nbytes)
+			band->nsteps = UINT32_MAX / plan->plane[i].step_nbytes;
 	if (!band->nsteps)
 		band->nsteps = 1;
 	if (band->nsteps > total - first_step)
@@ -46,16 +51,24 @@ void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbyte
 	}
 }
 
+/* One a byte, or as narrow as its codes. */
+static double stored_bits(uint32_t dtype, int packed)
+{
+	return packed ? bq_dtype(dtype)->bits : 8 * bq_dtype(dtype)->nbytes;
+}
+
 double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 {
-	double bits = bq_dtype(scheme->value)->bits;
+	const struct bq_layout *layout = bq_layout(scheme->layout);
+	const int blocks = layout && layout->block_values;
+	double bits = stored_bits(scheme->value, blocks || (layout && layout->packing != BQ_BYTES));
 
 	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
 		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];
-		double per = bq_dtype(level->dtype == BQ_INPUT ? input : level->dtype)->bits;
+		double per = stored_bits(level->dtype == BQ_INPUT ? input : level->dtype, blocks);
 
 		if (i == 0)
-			per += bq_dtype(scheme->zero)->bits;
+			per += stored_bits(scheme->zero, layout && layout->zeros_by_row);
 		if (!level->rank)
 			per = 0;
 		for (uint32_t k = 0; k < level->rank; k++)

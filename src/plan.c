@@ -70,6 +70,22 @@ static int same_blocks(const struct bq_level *a, const struct bq_level *b)
 	return a->rank == b->rank && !memcmp(a->edge, b->edge, a->rank * sizeof(a->edge[0]));
 }
 
+/* A block struct has room for what its preset stores: those values under those levels. */
+static int fits_blocks(const struct bq_scheme *scheme)
+{
+	const struct bq_preset *preset;
+
+	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++) {
+		const struct bq_scheme *blocks = &preset->scheme;
+
+		if (blocks->layout == scheme->layout)
+			return scheme->value == blocks->value && scheme->zero == blocks->zero && scheme->nscales == blocks->nscales &&
+				scheme->nmins == blocks->nmins && !memcmp(scheme->scale, blocks->scale, sizeof(scheme->scale)) &&
+				!memcmp(scheme->min, blocks->min, sizeof(scheme->min));
+	}
+	return 0;
+}
+
 static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
@@ -98,6 +114,8 @@ static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_r
 	REQUIRE(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES);
 	REQUIRE(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES);
 
+	/* The highest code of i1 is 0: nothing can be divided by it, or scaled up to it. */
+	REQUIRE(value->max > 0 || (rules->divisor == BQ_HALF_SPAN && scheme->nscales == 1) || scheme->calibration == BQ_SEARCH, BQ_BAD_RULES);
 	/* What a multiplier scales must be a float scale under one tensor-wide float32. Otherwise, and for mins, only a
 	 * search knows how to make nested parameters. */
 	if (scheme->calibration == BQ_MINMAX) {
@@ -110,16 +128,10 @@ static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_r
 	REQUIRE(scheme->calibration <= BQ_SEARCH, BQ_BAD_RULES);
 
 	/* The layout must have a place for all of it. */
-	REQUIRE(layout->packing != BQ_NIBBLES || value->bits == 4, BQ_BAD_LAYOUT);
-	REQUIRE(layout->packing != BQ_SIXES || value->bits == 6, BQ_BAD_LAYOUT);
+	REQUIRE(layout->packing != BQ_NIBBLES || (value->bits == 4 && value->kind != BQ_KIND_SIGNED), BQ_BAD_LAYOUT);
+	REQUIRE(layout->packing != BQ_SIXES || (value->bits == 6 && value->kind != BQ_KIND_SIGNED), BQ_BAD_LAYOUT);
 	REQUIRE(layout->packing != BQ_WORDS || bq_is_integer(scheme->value), BQ_BAD_LAYOUT);
-	if (layout->block_values) {
-		REQUIRE(!scheme->zero && scheme->nscales == layout->block_halves && scheme->nscales >= scheme->nmins, BQ_BAD_LAYOUT);
-		for (uint32_t i = 0; i < scheme->nscales; i++)
-			REQUIRE(scheme->scale[i].rank == 1 && scheme->scale[i].edge[0], BQ_BAD_LAYOUT);
-		REQUIRE(scheme->scale[scheme->nscales - 1].dtype == BQ_F16, BQ_BAD_LAYOUT);
-		REQUIRE(scheme->scale[scheme->nscales - 1].edge[0] == layout->block_values, BQ_BAD_LAYOUT);
-	}
+	REQUIRE(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT);
 	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
 		REQUIRE(scheme->scale[0].rank == 1 && zero->bits == value->bits, BQ_BAD_LAYOUT);
 	}
@@ -328,6 +340,7 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 	const struct bq_rules *rules = bq_rules(scheme->rules);
 	const struct bq_layout *layout = bq_layout(scheme->layout);
 	enum bq_status status;
+	uint64_t workspace;
 
 	memset(plan, 0, sizeof(*plan));
 	REQUIRE(bq_kernels(kernels), BQ_BAD_KERNELS);
@@ -369,6 +382,8 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 	add_planes(plan, layout, rank);
 	choose_work(plan, rules, layout);
 	plan->passes = scheme->calibration == BQ_MINMAX && !scheme->scale[scheme->nscales - 1].rank ? 2 : 1;
-	plan->workspace_nbytes = (uint32_t)bq_workspace(plan, NULL, NULL);
+	workspace = bq_workspace(plan, NULL, NULL);
+	REQUIRE(workspace < 2 * MAX_STEP, BQ_TOO_BIG);
+	plan->workspace_nbytes = (uint32_t)workspace;
 	return BQ_OK;
 }

@@ -59,7 +59,7 @@ void bq_unpack_nibbles_scalar(const uint8_t *in, size_t count, uint8_t *codes)
 void bq_pack_sixes_scalar(const uint8_t *codes, size_t count, uint8_t *out)
 {
 	for (size_t i = 0; i < count; i += 4, out += 3) {
-		uint32_t word = (uint32_t)codes[i] | (uint32_t)codes[i + 1] << 6 | (uint32_t)codes[i + 2] << 12 | (uint32_t)codes[i + 3] << 18;
+		uint32_t word = (codes[i] & 63u) | (codes[i + 1] & 63u) << 6 | (codes[i + 2] & 63u) << 12 | (codes[i + 3] & 63u) << 18;
 
 		bq_store16(out, (uint16_t)word);
 		out[2] = (uint8_t)(word >> 16);

@@ -19,7 +19,7 @@ const C = files('src', /\.[ch]$/);
 const JS = files('js', /\.js$/);
 
 /** Tables: rows that name systems are what they are for. Adapters: folders that speak one system's language. */
-const TABLES = ['src/presets.c', 'src/rules.c', 'src/layouts.c', 'src/kernels_table.h', 'js/layouts.js', 'js/core/abi.js'];
+const TABLES = ['src/presets.c', 'src/rules.c', 'src/layouts.c', 'src/kernels_table.h', 'js/layouts.js', 'js/vocabularies.js', 'js/core/abi.js'];
 const ADAPTERS = /^js\/(compressed-tensors|safetensors)\//;
 const SYSTEMS = /ggml|\bct\b|ct:|compressed.?tensors|burn|core.?ai|onnx|llama/i;
 

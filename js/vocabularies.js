@@ -1,0 +1,31 @@
+// vocabularies.js - the JSON that a scheme can come in: other systems' vocabularies, told by their keys, else our own.
+// SPDX-License-Identifier: MIT
+
+import { fromCompressedTensors } from './compressed-tensors/from.js';
+import { BlockQuantError } from './errors.js';
+import { presetOf } from './presets.js';
+import { structOfScheme } from './scheme.js';
+
+/** @typedef {import('./scheme.js').Scheme} Scheme */
+
+/** One row for each vocabulary but ours. @type {{ keys: string[], read: (json: any) => Scheme }[]} */
+const VOCABULARIES = [{ keys: ['weights', 'num_bits'], read: fromCompressedTensors }];
+
+/**
+ * The scheme that some JSON says. What `blockquant schemes NAME --json` prints is taken, too.
+ * @param {any} json
+ * @returns {Scheme} a preset's scheme where it has the preset's name
+ * @throws {BlockQuantError} bad-scheme, naming the field
+ */
+export function schemeOfJson(json) {
+	if (json === null || typeof json !== 'object' || Array.isArray(json))
+		throw new BlockQuantError('bad-scheme', 'expected a JSON object');
+	const vocabulary = VOCABULARIES.find(({ keys }) => keys.some((key) => Object.hasOwn(json, key)));
+	if (vocabulary) return vocabulary.read(json);
+	const scheme = json.scheme !== null && typeof json.scheme === 'object' ? json.scheme : json;
+	structOfScheme(scheme);
+	if (scheme.name === undefined) return scheme;
+	const preset = presetOf(scheme);
+	if (preset) return preset.scheme;
+	throw new BlockQuantError('bad-scheme', 'scheme.name: only a preset has a name, and this is none as it stands: leave it out');
+}

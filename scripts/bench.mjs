@@ -1,0 +1,79 @@
+// bench.mjs - `npm run bench [-- FILTER] [--json]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
+// encode and decode, side by side. FILTER: part of a preset's name.
+//
+// One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds run one
+// after the other, so what else the machine does shows in their ratio first.
+// SPDX-License-Identifier: MIT
+
+import { execFileSync } from 'node:child_process';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const args = process.argv.slice(2);
+const json = args.includes('--json');
+const filter = args.filter((arg) => !arg.startsWith('--'));
+
+/** @param {string} command @param {string[]} words */
+const quietly = (command, words) => execFileSync(command, words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+
+/** Builds what is missing or old; says so on stderr, since the first time takes a minute. */
+function build() {
+	console.error('bench: building build/wasm and build/native');
+	quietly('emcmake', ['cmake', '-S', '.', '-B', 'build/wasm', '-DCMAKE_BUILD_TYPE=Release']);
+	quietly('cmake', ['--build', 'build/wasm', '-j2', '--target', 'blockquant-bench']);
+	quietly('cmake', ['-S', '.', '-B', 'build/native', '-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_C_COMPILER=gcc']);
+	quietly('cmake', ['--build', 'build/native', '-j2', '--target', 'blockquant-bench']);
+}
+
+/** @param {string} command @param {string[]} words @returns {{ preset: string, path: string, op: string, kernels: string, melems: number }[]} */
+function lines(command, words) {
+	const out = execFileSync(command, words, { cwd: root, encoding: 'utf8' }).trim();
+	return out.split('\n').map((line) => JSON.parse(line));
+}
+
+function measure() {
+	const wasm = ['--no-warnings', join(root, 'tests/c/run_wasi.mjs'), 'build/wasm/blockquant-bench.wasm', ...filter];
+	const builds = { wasm: lines(process.execPath, wasm), native: lines(join(root, 'build/native/blockquant-bench'), filter) };
+	/** @type {Map<string, any>} */
+	const rows = new Map();
+	for (const [build, results] of Object.entries(builds))
+		for (const { preset, path, op, kernels, melems } of results) {
+			const key = [preset, path, op].join('|');
+			const row = rows.get(key) ?? { preset, path, op };
+			row[`${build} ${kernels}`] = melems;
+			rows.set(key, row);
+		}
+	return [...rows.values()];
+}
+
+const COLUMNS = ['wasm simd128', 'wasm scalar', 'native scalar', 'native simd128'];
+
+/** @param {any[]} rows */
+function print(rows) {
+	const copy = rows.find((row) => row.op === 'copy');
+	console.log(`Node ${process.versions.node}, V8 ${process.versions.v8}; gaussian weights, 64 K values in L2, one thread; Melem/s`);
+	console.log(`limit: memcpy of the same float32 values ${copy['wasm memcpy']} in wasm, ${copy['native memcpy']} natively\n`);
+	const head = ['preset', 'path', 'operation', ...COLUMNS, 'GB/s in', 'simd/scalar', 'wasm simd/native scalar'];
+	const body = rows
+		.filter((row) => row !== copy)
+		.map((row) => [
+			...[row.preset, row.path, row.op],
+			...COLUMNS.map((column) => String(row[column] ?? '')),
+			((4 * row['wasm simd128']) / 1000).toFixed(1),
+			(row['wasm simd128'] / row['wasm scalar']).toFixed(1),
+			(row['wasm simd128'] / row['native scalar']).toFixed(1),
+		]);
+	const widths = head.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i].length)));
+	/** @param {string[]} cells */
+	const line = (cells) => cells.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
+	for (const cells of [head, ...body]) console.log(line(cells));
+	const encode = rows.filter((row) => row.op === 'encode' && row['wasm scalar']);
+	const least = Math.min(...encode.map((row) => row['wasm simd128'] / row['wasm scalar']));
+	console.log(`\nleast simd/scalar of all encoders: ${least.toFixed(1)}`);
+}
+
+build();
+const rows = measure();
+if (json) console.log(JSON.stringify(rows, null, '\t'));
+else print(rows);

@@ -1,0 +1,45 @@
+// docs.test.js - what docs/schemes.md says is what the code does.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { quantize } from '../../js/arrays/quantize.js';
+import { LAYOUTS, RULES, STATUSES } from '../../js/core/abi.js';
+import { presets } from '../../js/presets.js';
+import { random, ready, root, unnamed } from './support.js';
+
+before(() => ready());
+
+const text = readFileSync(join(root, 'docs/schemes.md'), 'utf8');
+const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json));
+const said = blocks.find((json) => Object.keys(json)[0].includes(':'));
+
+test('every preset is said in the language, and the words give its bytes', () => {
+	assert.deepEqual(Object.keys(said).sort(), [...presets().keys()].sort());
+	const r = random(3);
+	const data = Float32Array.from({ length: 4 * 512 }, () => r.normal());
+	for (const [name, scheme] of Object.entries(said)) {
+		assert.deepEqual(scheme, unnamed(presets().get(name).scheme), name);
+		if (scheme.calibration === 'search') continue;
+		const [words, preset] = [scheme, name].map((each) => quantize(data, { scheme: each, shape: [4, 512] }));
+		assert.deepEqual([words.bytes, words.planes], [preset.bytes, preset.planes], name);
+	}
+});
+
+test('the first example works', () => {
+	assert.deepEqual(blocks[0], unnamed(presets().get('ct:nvfp4a16').scheme));
+});
+
+test('every rule that an error can cite is in the table', () => {
+	for (const status of STATUSES) {
+		if (['ok', 'bad-dtype', 'bad-kernels'].includes(status)) continue; // arguments, not schemes
+		assert.match(text, new RegExp(`^\\| \`${status}\` \\|`, 'm'), status);
+	}
+});
+
+test('every rules row and every layout is named', () => {
+	for (const name of RULES) assert.ok(text.includes(`\`${name}\``), name);
+	for (const name of LAYOUTS) assert.ok(text.includes(`\`${name}\``) || text.includes(`"${name}"`), name);
+});
