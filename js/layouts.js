@@ -20,7 +20,15 @@ const NAMES = {
 };
 
 /** E8M0 exponents are stored as U8 by those who write them, one code of 4 bits or fewer takes a byte. @type {Record<string, string>} */
-const FILE_DTYPES = { f32: 'F32', f16: 'F16', bf16: 'BF16', f8e4m3: 'F8_E4M3', f8e5m2: 'F8_E5M2', i64: 'I64', i32: 'I32' };
+const FILE_DTYPES = {
+	f32: 'F32',
+	f16: 'F16',
+	bf16: 'BF16',
+	f8e4m3: 'F8_E4M3',
+	f8e5m2: 'F8_E5M2',
+	i64: 'I64',
+	i32: 'I32',
+};
 for (const dtype of DTYPES) FILE_DTYPES[dtype] ??= /^i\d$/.test(dtype) ? 'I8' : 'U8';
 
 /** @typedef {{ name: string, role: string, dtype: string, shape: number[], nbytes: number }} PlaneInfo */

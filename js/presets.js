@@ -102,8 +102,7 @@ export function presetOf(scheme) {
  * @returns {Scheme}
  */
 export function resolveScheme(nameOrScheme, { container } = {}) {
-	if (typeof nameOrScheme === 'string')
-		return presetNamed(nameOrScheme, container && FAMILIES[container]).scheme;
+	if (typeof nameOrScheme === 'string') return presetNamed(nameOrScheme, container && FAMILIES[container]).scheme;
 	if (nameOrScheme && typeof nameOrScheme === 'object') return nameOrScheme;
 	throw new BlockQuantError('bad-argument', `scheme: expected a name or an object, got ${typeof nameOrScheme}`);
 }

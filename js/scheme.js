@@ -56,7 +56,10 @@ function edgesOf(field, block) {
 	const edges = Array.isArray(block) ? block : [block];
 	const legal = edges.every((edge) => Number.isInteger(edge) && (edge === -1 || (edge >= 1 && edge < 2 ** 31)));
 	if (!legal || edges.length < 1 || edges.length > MAX_RANK)
-		refuse(field, `expected 'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis); got ${JSON.stringify(block)}`);
+		refuse(
+			field,
+			`expected 'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis); got ${JSON.stringify(block)}`,
+		);
 	return edges.map((edge) => (edge === -1 ? 0 : edge));
 }
 
@@ -78,7 +81,8 @@ function levelStruct(field, level) {
 
 /** @param {string} field @param {unknown} levels */
 function levelStructs(field, levels) {
-	if (!Array.isArray(levels) || levels.length > MAX_LEVELS) refuse(field, `expected a list of at most ${MAX_LEVELS} levels`);
+	if (!Array.isArray(levels) || levels.length > MAX_LEVELS)
+		refuse(field, `expected a list of at most ${MAX_LEVELS} levels`);
 	return levels.map((level, i) => levelStruct(`${field}[${i}]`, level));
 }
 

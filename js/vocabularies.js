@@ -27,5 +27,8 @@ export function schemeOfJson(json) {
 	if (scheme.name === undefined) return scheme;
 	const preset = presetOf(scheme);
 	if (preset) return preset.scheme;
-	throw new BlockQuantError('bad-scheme', 'scheme.name: only a preset has a name, and this is none as it stands: leave it out');
+	throw new BlockQuantError(
+		'bad-scheme',
+		'scheme.name: only a preset has a name, and this is none as it stands: leave it out',
+	);
 }

@@ -34,7 +34,10 @@ function lines(command, words) {
 
 function measure() {
 	const wasm = ['--no-warnings', join(root, 'tests/c/run_wasi.mjs'), 'build/wasm/blockquant-bench.wasm', ...filter];
-	const builds = { wasm: lines(process.execPath, wasm), native: lines(join(root, 'build/native/blockquant-bench'), filter) };
+	const builds = {
+		wasm: lines(process.execPath, wasm),
+		native: lines(join(root, 'build/native/blockquant-bench'), filter),
+	};
 	/** @type {Map<string, any>} */
 	const rows = new Map();
 	for (const [build, results] of Object.entries(builds))
@@ -52,8 +55,12 @@ const COLUMNS = ['wasm simd128', 'wasm scalar', 'native scalar', 'native simd128
 /** @param {any[]} rows */
 function print(rows) {
 	const copy = rows.find((row) => row.op === 'copy');
-	console.log(`Node ${process.versions.node}, V8 ${process.versions.v8}; gaussian weights, 64 K values in L2, one thread; Melem/s`);
-	console.log(`limit: memcpy of the same float32 values ${copy['wasm memcpy']} in wasm, ${copy['native memcpy']} natively\n`);
+	console.log(
+		`Node ${process.versions.node}, V8 ${process.versions.v8}; gaussian weights, 64 K values in L2, one thread; Melem/s`,
+	);
+	console.log(
+		`limit: memcpy of the same float32 values ${copy['wasm memcpy']} in wasm, ${copy['native memcpy']} natively\n`,
+	);
 	const head = ['preset', 'path', 'operation', ...COLUMNS, 'GB/s in', 'simd/scalar', 'wasm simd/native scalar'];
 	const body = rows
 		.filter((row) => row !== copy)
@@ -66,7 +73,8 @@ function print(rows) {
 		]);
 	const widths = head.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i].length)));
 	/** @param {string[]} cells */
-	const line = (cells) => cells.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
+	const line = (cells) =>
+		cells.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
 	for (const cells of [head, ...body]) console.log(line(cells));
 	const encode = rows.filter((row) => row.op === 'encode' && row['wasm scalar']);
 	const least = Math.min(...encode.map((row) => row['wasm simd128'] / row['wasm scalar']));

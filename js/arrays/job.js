@@ -28,14 +28,18 @@ const policies = ['error', 'allow'];
 /** @param {string} name @param {unknown} policy */
 function checkPolicy(name, policy) {
 	if (policy !== undefined && !policies.includes(/** @type {string} */ (policy)))
-		throw new BlockQuantError('bad-argument', `${name}: expected 'error' or 'allow', got ${JSON.stringify(policy)}`);
+		throw new BlockQuantError(
+			'bad-argument',
+			`${name}: expected 'error' or 'allow', got ${JSON.stringify(policy)}`,
+		);
 }
 
 /** @param {unknown} array @param {string} name @returns {asserts array is Float32Array} */
 function checkFinite(array, name) {
 	if (!(array instanceof Float32Array)) throw new BlockQuantError('bad-argument', `${name}: expected a Float32Array`);
 	const at = array.findIndex((x) => !Number.isFinite(x));
-	if (at >= 0) throw new BlockQuantError('bad-argument', `${name}: ${array[at]} at index ${at}; expected finite numbers`);
+	if (at >= 0)
+		throw new BlockQuantError('bad-argument', `${name}: ${array[at]} at index ${at}; expected finite numbers`);
 }
 
 /** @param {Float32Array} imatrix @param {number[]} shape @param {Scheme} scheme @returns {number} rows of it */
@@ -46,18 +50,26 @@ function checkImatrix(imatrix, shape, scheme) {
 	const cols = shape[shape.length - 1];
 	const experts = shape.length === 3 ? shape[0] : 1;
 	if (imatrix.length !== cols && imatrix.length !== experts * cols)
-		throw new BlockQuantError('bad-argument', `imatrix: expected ${cols} numbers${experts > 1 ? ` or ${experts} x ${cols}` : ''}, got ${imatrix.length}`);
+		throw new BlockQuantError(
+			'bad-argument',
+			`imatrix: expected ${cols} numbers${experts > 1 ? ` or ${experts} x ${cols}` : ''}, got ${imatrix.length}`,
+		);
 	return imatrix.length / cols;
 }
 
 /** @param {{ min: Float32Array, max: Float32Array }} ranges @param {any} plan */
 function checkRanges(ranges, plan) {
 	const grid = plan.plane.find((/** @type {any} */ plane) => plane.role === 1);
-	const cells = grid ? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ d) => n * d, 1) : plan.nvalues / plan.group;
+	const cells = grid
+		? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ d) => n * d, 1)
+		: plan.nvalues / plan.group;
 	for (const end of /** @type {const} */ (['min', 'max'])) {
 		checkFinite(ranges[end], `ranges.${end}`);
 		if (ranges[end].length !== cells)
-			throw new BlockQuantError('bad-argument', `ranges.${end}: expected ${cells} numbers, one for each block, got ${ranges[end].length}`);
+			throw new BlockQuantError(
+				'bad-argument',
+				`ranges.${end}: expected ${cells} numbers, one for each block, got ${ranges[end].length}`,
+			);
 	}
 }
 
@@ -124,9 +136,17 @@ export class TensorJob {
 			hi: ranges?.max.subarray(cell, cell + ncells),
 			correct,
 		};
-		const planes = theCore().encode(this.#planned.bytes, this.#planned.plan, band.struct, weights, more, this.#report);
+		const planes = theCore().encode(
+			this.#planned.bytes,
+			this.#planned.plan,
+			band.struct,
+			weights,
+			more,
+			this.#report,
+		);
 		this.#refuseNonfinite();
-		if (this.#report.overflow_blocks && this.#options.overflow !== 'allow') throw new BlockQuantError('overflow', this.#overflowText());
+		if (this.#report.overflow_blocks && this.#options.overflow !== 'allow')
+			throw new BlockQuantError('overflow', this.#overflowText());
 		return planes;
 	}
 
@@ -140,7 +160,10 @@ export class TensorJob {
 	#refuseNonfinite() {
 		const { nonfinite_values: count, first_nonfinite: first } = this.#report;
 		if (count && this.#options.nonfinite !== 'allow')
-			throw new BlockQuantError('nonfinite', `NaN or infinite weight at index ${first}${count > 1 ? ` and ${count - 1} more by then` : ''}; expected finite weights`);
+			throw new BlockQuantError(
+				'nonfinite',
+				`NaN or infinite weight at index ${first}${count > 1 ? ` and ${count - 1} more by then` : ''}; expected finite weights`,
+			);
 	}
 
 	/** What happened: which path ran, and what was allowed. */
@@ -166,7 +189,8 @@ export const tensorJob = (options) => new TensorJob(options);
 function checkPlane(expected, given) {
 	const said = (/** @type {any} */ plane) => `${plane.dtype} [${plane.shape.join(', ')}], ${plane.nbytes} bytes`;
 	if (!given) throw new BlockQuantError('bad-shape', `plane ${expected.name} is missing; expected ${said(expected)}`);
-	if (said(given) !== said(expected)) throw new BlockQuantError('bad-shape', `plane ${expected.name} is ${said(given)}; expected ${said(expected)}`);
+	if (said(given) !== said(expected))
+		throw new BlockQuantError('bad-shape', `plane ${expected.name} is ${said(given)}; expected ${said(expected)}`);
 }
 
 /** Decodes one tensor. Synchronous. */

@@ -34,12 +34,18 @@ export function planTensor(scheme, shape, dtype) {
 	checkShape(shape);
 	const preset = presetOf(scheme);
 	if (scheme.name !== undefined && !preset)
-		throw new BlockQuantError('bad-scheme', `scheme.name: this scheme is not the preset ${JSON.stringify(scheme.name)}; only presets have names`);
+		throw new BlockQuantError(
+			'bad-scheme',
+			`scheme.name: this scheme is not the preset ${JSON.stringify(scheme.name)}; only presets have names`,
+		);
 	const struct = preset?.struct ?? structOfScheme(scheme);
 	const { status, plan, bytes } = theCore().plan(struct, dtype, shape);
 	if (status !== 'ok') {
 		const code = SHAPE_RULES.includes(status) ? 'bad-shape' : 'bad-scheme';
-		throw new BlockQuantError(code, `${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${statusText(status)}`);
+		throw new BlockQuantError(
+			code,
+			`${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${statusText(status)}`,
+		);
 	}
 	return { plan, bytes, planes: planesOf(plan) };
 }

@@ -40,16 +40,21 @@ const OPTIONS = ['scheme', 'shape', 'dtype', 'imatrix', 'calibration', 'ranges',
 
 /** @param {unknown} options @returns {asserts options is QuantizeOptions} */
 function checkOptions(options) {
-	if (!options || typeof options !== 'object') throw new BlockQuantError('bad-argument', 'expected options { scheme, shape, ... }');
+	if (!options || typeof options !== 'object')
+		throw new BlockQuantError('bad-argument', 'expected options { scheme, shape, ... }');
 	for (const name of Object.keys(options))
-		if (!OPTIONS.includes(name)) throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
+		if (!OPTIONS.includes(name))
+			throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
 }
 
 /** @param {Scheme} scheme @param {unknown} calibration */
 function checkCalibration(scheme, calibration) {
 	const own = scheme.calibration ?? 'minmax';
 	if (calibration !== undefined && calibration !== own)
-		throw new BlockQuantError('bad-argument', `calibration: ${scheme.name ?? 'this scheme'} has ${own}, got ${JSON.stringify(calibration)}`);
+		throw new BlockQuantError(
+			'bad-argument',
+			`calibration: ${scheme.name ?? 'this scheme'} has ${own}, got ${JSON.stringify(calibration)}`,
+		);
 }
 
 /**
@@ -64,7 +69,8 @@ function run(data, options) {
 	checkCount(data, options.shape);
 	const job = tensorJob({ ...options, scheme, dtype });
 	if (job.passes === 2)
-		for (const band of job.bands(MAX_BAND)) job.range(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
+		for (const band of job.bands(MAX_BAND))
+			job.range(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
 	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes));
 	for (const band of job.bands(MAX_BAND)) {
 		const bytes = job.encode(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
@@ -84,7 +90,10 @@ function run(data, options) {
 export function quantize(data, options) {
 	const { scheme, job, stored } = run(data, options);
 	const blocks = job.planes[0].role === 'blocks';
-	const planes = job.planes.map((plane, p) => [plane.name, { dtype: plane.dtype, shape: plane.shape, bytes: stored[p] }]);
+	const planes = job.planes.map((plane, p) => [
+		plane.name,
+		{ dtype: plane.dtype, shape: plane.shape, bytes: stored[p] },
+	]);
 	return {
 		scheme: presetOf(scheme)?.name ?? scheme,
 		shape: [...options.shape],
@@ -114,17 +123,27 @@ function decodeAll(job, count, stored) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape (a plane of the wrong size too), not-initialized
  */
 export function dequantize(quantized) {
-	if (!quantized || typeof quantized !== 'object') throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
+	if (!quantized || typeof quantized !== 'object')
+		throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
 	const { shape, bytes, planes } = quantized;
 	if (!(bytes instanceof Uint8Array) && !(planes && typeof planes === 'object'))
 		throw new BlockQuantError('bad-argument', 'expected bytes: a Uint8Array, or planes: an object');
 	const given = bytes ? { blocks: { dtype: 'U8', shape: [], bytes } } : /** @type {Record<string, Plane>} */ (planes);
 	const scheme = resolveScheme(quantized.scheme);
-	const infos = Object.entries(given).map(([name, plane]) => ({ name, dtype: plane.dtype, shape: plane.shape, nbytes: plane.bytes.byteLength }));
+	const infos = Object.entries(given).map(([name, plane]) => ({
+		name,
+		dtype: plane.dtype,
+		shape: plane.shape,
+		nbytes: plane.bytes.byteLength,
+	}));
 	// The shape of blocks follows from that of the weights; only their number of bytes can be wrong.
 	if (bytes) infos[0].shape = blocksShape(scheme, shape);
 	const job = decodeJob({ scheme, shape, planes: infos });
-	return decodeAll(job, shape.reduce((product, dim) => product * dim, 1), job.planes.map(({ name }) => given[name].bytes));
+	return decodeAll(
+		job,
+		shape.reduce((product, dim) => product * dim, 1),
+		job.planes.map(({ name }) => given[name].bytes),
+	);
 }
 
 /** @param {Scheme} scheme @param {number[]} shape */
@@ -140,5 +159,9 @@ function blocksShape(scheme, shape) {
  */
 export function fakeQuantize(data, options) {
 	const { scheme, dtype, job, stored } = run(data, options);
-	return decodeAll(decodeJob({ scheme, shape: options.shape, planes: job.planes, dtype, fake: true }), data.length, stored);
+	return decodeAll(
+		decodeJob({ scheme, shape: options.shape, planes: job.planes, dtype, fake: true }),
+		data.length,
+		stored,
+	);
 }

@@ -15,19 +15,29 @@ import { BlockQuantError } from '../errors.js';
 export function weightsDtype(data, dtype) {
 	const is16 = data instanceof Uint16Array;
 	if (!is16 && !(data instanceof Float32Array) && !(data instanceof Float64Array))
-		throw new BlockQuantError('bad-argument', 'data: expected a Float32Array, a Float64Array, or a Uint16Array with dtype');
+		throw new BlockQuantError(
+			'bad-argument',
+			'data: expected a Float32Array, a Float64Array, or a Uint16Array with dtype',
+		);
 	const allowed = is16 ? ['f16', 'bf16'] : ['f32', undefined];
 	if (!allowed.includes(/** @type {any} */ (dtype)))
-		throw new BlockQuantError('bad-argument', `dtype: expected ${is16 ? "'f16' or 'bf16' for a Uint16Array" : "'f32' for this array"}, got ${JSON.stringify(dtype)}`);
+		throw new BlockQuantError(
+			'bad-argument',
+			`dtype: expected ${is16 ? "'f16' or 'bf16' for a Uint16Array" : "'f32' for this array"}, got ${JSON.stringify(dtype)}`,
+		);
 	return is16 ? /** @type {'f16'} */ (dtype) : 'f32';
 }
 
 /** @param {Weights} data @param {unknown} shape */
 export function checkCount(data, shape) {
-	if (!Array.isArray(shape)) throw new BlockQuantError('bad-shape', 'shape: expected a list of sizes, such as [rows, cols]');
+	if (!Array.isArray(shape))
+		throw new BlockQuantError('bad-shape', 'shape: expected a list of sizes, such as [rows, cols]');
 	const count = shape.reduce((product, dim) => product * dim, 1);
 	if (count !== data.length)
-		throw new BlockQuantError('bad-shape', `shape [${shape.join(', ')}] has ${count} values, data has ${data.length}`);
+		throw new BlockQuantError(
+			'bad-shape',
+			`shape [${shape.join(', ')}] has ${count} values, data has ${data.length}`,
+		);
 }
 
 /**

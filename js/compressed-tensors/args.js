@@ -24,7 +24,8 @@ function strategyOf(block, row, two) {
 	if (block === 'tensor') return { group_size: null, strategy: 'tensor' };
 	if (block === 'channel') return { group_size: null, strategy: row };
 	if (typeof block === 'number') return { group_size: block, strategy: two ? 'tensor_group' : 'group' };
-	if (block.length === 2 && block.every((edge) => edge > 0)) return { group_size: null, strategy: 'block', block_structure: block };
+	if (block.length === 2 && block.every((edge) => edge > 0))
+		return { group_size: null, strategy: 'block', block_structure: block };
 	throw new BlockQuantError('unsupported', `compressed-tensors has no blocks of [${block.join(', ')}]`);
 }
 
@@ -38,7 +39,10 @@ const scaleDtype = (scale) => (scale && SCALE_DTYPES[scale] ? { scale_dtype: SCA
  */
 export function schemeToArgs(scheme) {
 	if (scheme.rules !== 'compressed-tensors' || !scheme.layout || scheme.layout === 'planes')
-		throw new BlockQuantError('unsupported', `${scheme.name ?? 'this scheme'} is not stored in a layout of compressed-tensors`);
+		throw new BlockQuantError(
+			'unsupported',
+			`${scheme.name ?? 'this scheme'} is not stored in a layout of compressed-tensors`,
+		);
 	const [inner, outer] = scheme.scales;
 	const { activations } = scheme;
 	const block = activations?.mode === 'local';

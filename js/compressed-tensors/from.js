@@ -44,12 +44,25 @@ const lower = (text) => (typeof text === 'string' ? text.toLowerCase() : text);
 /** @param {string} where @param {any} args */
 function strategyOf(where, args) {
 	const { strategy, group_size: group, block_structure: block } = args;
-	const given = group === null ? 'tensor' : group > 0 ? 'group' : group === -1 ? 'channel' : refuse(`${where}.group_size`, `expected -1 or a positive number, got ${group}`);
+	const given =
+		group === null
+			? 'tensor'
+			: group > 0
+				? 'group'
+				: group === -1
+					? 'channel'
+					: refuse(`${where}.group_size`, `expected -1 or a positive number, got ${group}`);
 	const name = strategy ?? given;
-	if (!STRATEGIES.includes(name)) refuse(`${where}.strategy`, `expected one of ${STRATEGIES.join(', ')}; got ${quoted(String(name))}`);
+	if (!STRATEGIES.includes(name))
+		refuse(`${where}.strategy`, `expected one of ${STRATEGIES.join(', ')}; got ${quoted(String(name))}`);
 	const grouped = name === 'group' || name === 'tensor_group';
-	if (grouped !== group > 0) refuse(`${where}.group_size`, `strategy ${name} ${grouped ? 'needs' : 'takes no'} group_size; got ${group}`);
-	if ((name === 'block') !== (block !== null)) refuse(`${where}.block_structure`, `strategy ${name} ${name === 'block' ? 'needs' : 'takes no'} block_structure`);
+	if (grouped !== group > 0)
+		refuse(`${where}.group_size`, `strategy ${name} ${grouped ? 'needs' : 'takes no'} group_size; got ${group}`);
+	if ((name === 'block') !== (block !== null))
+		refuse(
+			`${where}.block_structure`,
+			`strategy ${name} ${name === 'block' ? 'needs' : 'takes no'} block_structure`,
+		);
 	return name;
 }
 
@@ -58,17 +71,29 @@ function strategyOf(where, args) {
  * @param {string} where @param {any} given
  */
 function readArgs(where, given) {
-	if (!given || typeof given !== 'object' || Array.isArray(given)) refuse(where, 'expected an object of QuantizationArgs');
-	for (const key of Object.keys(given)) if (!Object.hasOwn(ARGS, key)) refuse(`${where}.${key}`, `unknown key; expected ${Object.keys(ARGS).join(', ')}`);
+	if (!given || typeof given !== 'object' || Array.isArray(given))
+		refuse(where, 'expected an object of QuantizationArgs');
+	for (const key of Object.keys(given))
+		if (!Object.hasOwn(ARGS, key))
+			refuse(`${where}.${key}`, `unknown key; expected ${Object.keys(ARGS).join(', ')}`);
 	const args = { ...ARGS, ...given, type: lower(given.type ?? ARGS.type), strategy: lower(given.strategy ?? null) };
 	if (typeof args.block_structure === 'string') args.block_structure = args.block_structure.split('x').map(Number);
-	if (!Number.isInteger(args.num_bits)) refuse(`${where}.num_bits`, `expected an integer, got ${JSON.stringify(args.num_bits)}`);
-	if (args.group_size !== null && !Number.isInteger(args.group_size)) refuse(`${where}.group_size`, `expected an integer or null, got ${JSON.stringify(args.group_size)}`);
-	if (typeof args.symmetric !== 'boolean') refuse(`${where}.symmetric`, `expected true or false, got ${JSON.stringify(args.symmetric)}`);
-	if (![true, false, 'local'].includes(args.dynamic)) refuse(`${where}.dynamic`, `expected true, false or "local", got ${JSON.stringify(args.dynamic)}`);
-	if (![null, false, 'weight', 'static'].includes(args.actorder)) refuse(`${where}.actorder`, `expected "weight", "static", false or null, got ${JSON.stringify(args.actorder)}`);
+	if (!Number.isInteger(args.num_bits))
+		refuse(`${where}.num_bits`, `expected an integer, got ${JSON.stringify(args.num_bits)}`);
+	if (args.group_size !== null && !Number.isInteger(args.group_size))
+		refuse(`${where}.group_size`, `expected an integer or null, got ${JSON.stringify(args.group_size)}`);
+	if (typeof args.symmetric !== 'boolean')
+		refuse(`${where}.symmetric`, `expected true or false, got ${JSON.stringify(args.symmetric)}`);
+	if (![true, false, 'local'].includes(args.dynamic))
+		refuse(`${where}.dynamic`, `expected true, false or "local", got ${JSON.stringify(args.dynamic)}`);
+	if (![null, false, 'weight', 'static'].includes(args.actorder))
+		refuse(`${where}.actorder`, `expected "weight", "static", false or null, got ${JSON.stringify(args.actorder)}`);
 	args.scale = args.scale_dtype === null ? null : SCALE_DTYPES[String(args.scale_dtype).replace(/^torch\./, '')];
-	if (args.scale === undefined) refuse(`${where}.scale_dtype`, `expected torch.float8_e4m3fn, torch.uint8 or null, got ${JSON.stringify(args.scale_dtype)}`);
+	if (args.scale === undefined)
+		refuse(
+			`${where}.scale_dtype`,
+			`expected torch.float8_e4m3fn, torch.uint8 or null, got ${JSON.stringify(args.scale_dtype)}`,
+		);
 	args.strategy = strategyOf(where, args);
 	return args;
 }
@@ -92,7 +117,8 @@ function blockOf(args) {
 /** @param {any} args @returns {Scheme['activations']} */
 function activationsOf(args) {
 	const where = 'input_activations';
-	if (args.strategy === 'channel' || args.strategy === 'block') refuse(`${where}.strategy`, `activations have no strategy ${args.strategy}`);
+	if (args.strategy === 'channel' || args.strategy === 'block')
+		refuse(`${where}.strategy`, `activations have no strategy ${args.strategy}`);
 	return {
 		mode: args.dynamic === true ? 'dynamic' : args.dynamic === 'local' ? 'local' : 'static',
 		value: valueOf(where, args),
@@ -106,9 +132,14 @@ function activationsOf(args) {
 function weightsOf(weights) {
 	const value = valueOf('weights', weights);
 	if (weights.dynamic) refuse('weights.dynamic', 'weights are quantized once; expected false');
-	if (weights.strategy === 'token' || weights.strategy === 'attn_head') refuse('weights.strategy', `weights have no strategy ${weights.strategy}`);
-	if (!weights.symmetric && weights.type === 'float') refuse('weights.symmetric', 'float values have no zero point; expected true');
-	const inner = { dtype: weights.scale ?? (weights.strategy === 'tensor_group' ? 'f8e4m3' : 'input'), block: blockOf(weights) };
+	if (weights.strategy === 'token' || weights.strategy === 'attn_head')
+		refuse('weights.strategy', `weights have no strategy ${weights.strategy}`);
+	if (!weights.symmetric && weights.type === 'float')
+		refuse('weights.symmetric', 'float values have no zero point; expected true');
+	const inner = {
+		dtype: weights.scale ?? (weights.strategy === 'tensor_group' ? 'f8e4m3' : 'input'),
+		block: blockOf(weights),
+	};
 	/** @type {Scheme['scales']} */
 	const scales = weights.strategy === 'tensor_group' ? [inner, { dtype: 'f32', block: 'tensor' }] : [inner];
 	return { value, scales, ...(!weights.symmetric && { zero: value }), rules: 'compressed-tensors' };
@@ -134,7 +165,8 @@ export function fromCompressedTensors(json) {
 	theCore();
 	if (!json || typeof json !== 'object') refuse('scheme', 'expected a QuantizationScheme object');
 	const whole = 'weights' in json || 'targets' in json ? json : { weights: json };
-	for (const key of Object.keys(whole)) if (!SCHEME_KEYS.includes(key)) refuse(key, `unknown key; expected ${SCHEME_KEYS.join(', ')}`);
+	for (const key of Object.keys(whole))
+		if (!SCHEME_KEYS.includes(key)) refuse(key, `unknown key; expected ${SCHEME_KEYS.join(', ')}`);
 	if (!whole.weights) refuse('weights', 'null: this scheme quantizes no weights');
 	if (whole.output_activations) refuse('output_activations', 'not carried by this version; expected null');
 	const weights = readArgs('weights', whole.weights);

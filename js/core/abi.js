@@ -8,7 +8,22 @@ const widths = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** enum bq_dtype */
 export const DTYPES = [
-	...['none', 'f32', 'f16', 'bf16', 'f8e4m3', 'f8e5m2', 'f4e2m1', 'f6e2m3', 'e8m0', 'ue4m3', 'ggml_ue4m3', 'input', 'i64', 'i32'],
+	...[
+		'none',
+		'f32',
+		'f16',
+		'bf16',
+		'f8e4m3',
+		'f8e5m2',
+		'f4e2m1',
+		'f6e2m3',
+		'e8m0',
+		'ue4m3',
+		'ggml_ue4m3',
+		'input',
+		'i64',
+		'i32',
+	],
 	...widths.map((bits) => `i${bits}`),
 	...widths.map((bits) => `u${bits}`),
 ];
@@ -43,7 +58,18 @@ export const LAYOUTS = [
 export const KERNELS = ['scalar', 'simd128'];
 
 /** enum bq_role */
-export const ROLES = ['values', 'scales.0', 'scales.1', 'scales.2', 'zeros', 'mins.0', 'mins.1', 'mins.2', 'shape', 'blocks'];
+export const ROLES = [
+	'values',
+	'scales.0',
+	'scales.1',
+	'scales.2',
+	'zeros',
+	'mins.0',
+	'mins.1',
+	'mins.2',
+	'shape',
+	'blocks',
+];
 
 /** enum bq_status */
 export const STATUSES = [

@@ -111,7 +111,9 @@ export class Core {
 
 	/** @param {any} scheme struct bq_scheme as an object @param {string} input @returns {number} */
 	bitsPerWeight(scheme, input) {
-		return this.#scope(() => this.#exports.bq_bits_per_weight(this.#putStruct(Scheme, scheme), DTYPES.indexOf(input)));
+		return this.#scope(() =>
+			this.#exports.bq_bits_per_weight(this.#putStruct(Scheme, scheme), DTYPES.indexOf(input)),
+		);
 	}
 
 	/**
@@ -129,7 +131,14 @@ export class Core {
 			const view = this.#view();
 			shape.forEach((dim, i) => view.setBigUint64(dimsAt + 8 * i, BigInt(dim), true));
 			const planAt = this.#take(Plan.size);
-			const status = this.#exports.bq_plan(schemeAt, DTYPES.indexOf(input), this.kernels, shape.length, dimsAt, planAt);
+			const status = this.#exports.bq_plan(
+				schemeAt,
+				DTYPES.indexOf(input),
+				this.kernels,
+				shape.length,
+				dimsAt,
+				planAt,
+			);
 			const bytes = /** @type {PlanBytes} */ (this.#bytes(planAt, Plan.size).slice());
 			return { status: STATUSES[status], plan: Plan.read(this.#view(), planAt), bytes };
 		});
@@ -232,7 +241,14 @@ export class Core {
 		return this.#scope(() => {
 			const inputAt = this.#put(input);
 			const outAt = this.#take(nbytes);
-			const failed = this.#exports.bq_convert(this.kernels, DTYPES.indexOf(from), DTYPES.indexOf(to), count, inputAt, outAt);
+			const failed = this.#exports.bq_convert(
+				this.kernels,
+				DTYPES.indexOf(from),
+				DTYPES.indexOf(to),
+				count,
+				inputAt,
+				outAt,
+			);
 			return failed ? null : this.#bytes(outAt, nbytes).slice();
 		});
 	}

@@ -43,7 +43,10 @@ async function compile(wasm) {
 		source = await source.arrayBuffer();
 	}
 	if (!(source instanceof ArrayBuffer) && !ArrayBuffer.isView(source))
-		throw new BlockQuantError('bad-argument', 'options.wasm: expected bytes, a WebAssembly.Module, a Response or a URL');
+		throw new BlockQuantError(
+			'bad-argument',
+			'options.wasm: expected bytes, a WebAssembly.Module, a Response or a URL',
+		);
 	return WebAssembly.compile(/** @type {BufferSource} */ (source));
 }
 
@@ -55,14 +58,21 @@ async function load(options, inside) {
 	try {
 		const wasm = options.wasm ?? inside();
 		if (wasm === undefined)
-			throw new BlockQuantError('bad-argument', 'options.wasm: this entry has no wasm inside, so it must be given');
+			throw new BlockQuantError(
+				'bad-argument',
+				'options.wasm: this entry has no wasm inside, so it must be given',
+			);
 		compiled = await compile(wasm);
 		const instance = await WebAssembly.instantiate(compiled, {});
 		core = new Core(instance, options.kernels ?? 'simd128');
 	} catch (cause) {
 		if (cause instanceof BlockQuantError) throw cause;
 		const detail = cause instanceof Error ? cause.message : String(cause);
-		throw new BlockQuantError('unsupported', `core.wasm does not load here; WebAssembly with SIMD is needed: ${detail}`, { cause });
+		throw new BlockQuantError(
+			'unsupported',
+			`core.wasm does not load here; WebAssembly with SIMD is needed: ${detail}`,
+			{ cause },
+		);
 	}
 }
 

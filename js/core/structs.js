@@ -73,7 +73,8 @@ export function struct(fields) {
 		size: Math.ceil(size / align) * align,
 		align,
 		offsets: Object.fromEntries(placed.map(({ name, at }) => [name, at])),
-		read: (view, at) => Object.fromEntries(placed.map((field) => [field.name, field.type.read(view, at + field.at)])),
+		read: (view, at) =>
+			Object.fromEntries(placed.map((field) => [field.name, field.type.read(view, at + field.at)])),
 		write(view, at, value = {}) {
 			for (const field of placed) field.type.write(view, at + field.at, value[field.name]);
 		},

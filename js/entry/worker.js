@@ -21,7 +21,8 @@ function buffersOf(result) {
 /** @param {{ id: unknown, call: string, args?: unknown[] }} message @param {(reply: any, transfer: ArrayBuffer[]) => void} reply */
 async function answer({ id, call, args = [] }, reply) {
 	try {
-		if (!Object.hasOwn(calls, call)) throw new BlockQuantError('bad-argument', `call: expected one of ${Object.keys(calls).join(', ')}`);
+		if (!Object.hasOwn(calls, call))
+			throw new BlockQuantError('bad-argument', `call: expected one of ${Object.keys(calls).join(', ')}`);
 		const result = await calls[call](...args);
 		reply({ id, result }, buffersOf(result));
 	} catch (error) {

@@ -21,7 +21,12 @@ const structs = {
 
 const programs = {
 	native: [join(root, 'build/native/test_abi')],
-	wasm: [process.execPath, '--no-warnings', join(root, 'tests/c/run_wasi.mjs'), join(root, 'build/wasm/test_abi.wasm')],
+	wasm: [
+		process.execPath,
+		'--no-warnings',
+		join(root, 'tests/c/run_wasi.mjs'),
+		join(root, 'build/wasm/test_abi.wasm'),
+	],
 };
 
 for (const [build, [command, ...args]] of Object.entries(programs)) {
@@ -54,7 +59,13 @@ for (const [build, [command, ...args]] of Object.entries(programs)) {
 		const { DTYPES, RULES, LAYOUTS, KERNELS, STATUSES, ROLES, MAX_LEVELS, MAX_RANK, MAX_PLANES } = abi;
 		assert.deepEqual(counts, {
 			...{ dtypes: DTYPES.length, rules: RULES.length, layouts: LAYOUTS.length, kernels: KERNELS.length },
-			...{ statuses: STATUSES.length, roles: ROLES.length, levels: MAX_LEVELS, rank: MAX_RANK, planes: MAX_PLANES },
+			...{
+				statuses: STATUSES.length,
+				roles: ROLES.length,
+				levels: MAX_LEVELS,
+				rank: MAX_RANK,
+				planes: MAX_PLANES,
+			},
 		});
 	});
 }

@@ -36,7 +36,15 @@ test('a quantized tensor says its scheme, shape, bytes and bits, and can be clon
 	const tensor = quantize(normals(8 * 256), { scheme: 'Q4_K', shape: [8, 256] });
 	assert.deepEqual(
 		{ ...tensor, bytes: tensor.bytes.length },
-		{ scheme: 'ggml:q4_k', shape: [8, 256], bytes: 8 * 144, planes: null, nbytes: 8 * 144, bitsPerWeight: 4.5, warnings: [] },
+		{
+			scheme: 'ggml:q4_k',
+			shape: [8, 256],
+			bytes: 8 * 144,
+			planes: null,
+			nbytes: 8 * 144,
+			bitsPerWeight: 4.5,
+			warnings: [],
+		},
 	);
 	assert.deepEqual(structuredClone(tensor), tensor);
 	const planar = quantize(normals(8 * 256), { scheme: 'nvfp4a16', shape: [8, 256] });
@@ -73,7 +81,10 @@ test('what is stored does not depend on the offset of the array, and the array i
 	}
 	assert.deepEqual(data, copy);
 	const wide = Float64Array.from(data, (x) => x + 1e-12);
-	assert.deepEqual(quantize(wide, { scheme: 'q8_0', shape: [4, 256] }), quantize(Float32Array.from(wide), { scheme: 'q8_0', shape: [4, 256] }));
+	assert.deepEqual(
+		quantize(wide, { scheme: 'q8_0', shape: [4, 256] }),
+		quantize(Float32Array.from(wide), { scheme: 'q8_0', shape: [4, 256] }),
+	);
 });
 
 test('results are copies: later calls, which may grow the memory, leave them alone', () => {
@@ -87,7 +98,8 @@ test('results are copies: later calls, which may grow the memory, leave them alo
 test('shapes of one, three and five axes', () => {
 	const data = normals(2 * 3 * 256);
 	const flat = quantize(data, { scheme: 'q4_0', shape: [6, 256] }).bytes;
-	for (const shape of [[1536], [2, 3, 256], [1, 2, 1, 3, 256]]) assert.deepEqual(quantize(data, { scheme: 'q4_0', shape }).bytes, flat);
+	for (const shape of [[1536], [2, 3, 256], [1, 2, 1, 3, 256]])
+		assert.deepEqual(quantize(data, { scheme: 'q4_0', shape }).bytes, flat);
 	const experts = quantize(data, { scheme: 'w4a16_asym', shape: [2, 3, 256] });
 	assert.deepEqual(experts.planes.weight_zero_point.shape, [2, 1, 2]);
 	assert.deepEqual(experts.planes.weight_shape.shape, [3]);
@@ -97,7 +109,12 @@ test('an importance matrix changes the codes; one for each expert is one for eac
 	const data = normals(2 * 4 * 256);
 	const imatrix = Float32Array.from({ length: 512 }, (_, i) => 1 + (i % 7));
 	const both = quantize(data, { scheme: 'q4_k', shape: [2, 4, 256], imatrix }).bytes;
-	const half = (k) => quantize(data.slice(k * 1024, (k + 1) * 1024), { scheme: 'q4_k', shape: [4, 256], imatrix: imatrix.slice(k * 256, (k + 1) * 256) }).bytes;
+	const half = (k) =>
+		quantize(data.slice(k * 1024, (k + 1) * 1024), {
+			scheme: 'q4_k',
+			shape: [4, 256],
+			imatrix: imatrix.slice(k * 256, (k + 1) * 256),
+		}).bytes;
 	assert.deepEqual(both, Uint8Array.from([...half(0), ...half(1)]));
 	assert.notDeepEqual(both, quantize(data, { scheme: 'q4_k', shape: [2, 4, 256] }).bytes);
 });
@@ -109,11 +126,22 @@ test('ranges from elsewhere take the place of measured ones', () => {
 	for (const scheme of ['w4a16', 'w4a16_asym']) {
 		const options = { scheme, shape: [4, 256] };
 		assert.deepEqual(quantize(data, { ...options, ranges: { min, max } }), quantize(data, options));
-		const wider = quantize(data, { ...options, ranges: { min: min.map((x) => 2 * x), max: max.map((x) => 2 * x) } });
+		const wider = quantize(data, {
+			...options,
+			ranges: { min: min.map((x) => 2 * x), max: max.map((x) => 2 * x) },
+		});
 		assert.notDeepEqual(wider.planes.weight_scale, quantize(data, options).planes.weight_scale);
 	}
-	refuses(() => quantize(data, { scheme: 'w4a16', shape: [4, 256], ranges: { min, max: max.slice(1) } }), 'bad-argument', /ranges\.max: expected 8/);
-	refuses(() => quantize(data, { scheme: 'q4_k', shape: [4, 256], ranges: { min, max } }), 'bad-argument', /ranges\.min: expected 32|search/);
+	refuses(
+		() => quantize(data, { scheme: 'w4a16', shape: [4, 256], ranges: { min, max: max.slice(1) } }),
+		'bad-argument',
+		/ranges\.max: expected 8/,
+	);
+	refuses(
+		() => quantize(data, { scheme: 'q4_k', shape: [4, 256], ranges: { min, max } }),
+		'bad-argument',
+		/ranges\.min: expected 32|search/,
+	);
 });
 
 test('fakeQuantize keeps the working dtype: bf16 weights give bf16 values, f32 weights finer ones', () => {
@@ -123,8 +151,14 @@ test('fakeQuantize keeps the working dtype: bf16 weights give bf16 values, f32 w
 	const coarse = dequantize(quantize(data, options));
 	assert.ok(fine.some((x, i) => x !== coarse[i]));
 	const b = asDtype(data, 'bf16');
-	assert.deepEqual(fakeQuantize(b, { ...options, dtype: 'bf16' }), dequantize(quantize(b, { ...options, dtype: 'bf16' })));
-	assert.deepEqual(fakeQuantize(data, { scheme: 'q4_0', shape: [4, 256] }), dequantize(quantize(data, { scheme: 'q4_0', shape: [4, 256] })));
+	assert.deepEqual(
+		fakeQuantize(b, { ...options, dtype: 'bf16' }),
+		dequantize(quantize(b, { ...options, dtype: 'bf16' })),
+	);
+	assert.deepEqual(
+		fakeQuantize(data, { scheme: 'q4_0', shape: [4, 256] }),
+		dequantize(quantize(data, { scheme: 'q4_0', shape: [4, 256] })),
+	);
 });
 
 test('compare measures errors', () => {
@@ -139,12 +173,27 @@ test('compare measures errors', () => {
 
 test('schemes lists what there is; bare names, any case; a misspelt one suggests the nearest', () => {
 	const names = schemes().map(({ name }) => name);
-	for (const wanted of ['ggml:q8_0', 'ggml:q5_0', 'ggml:q4_0', 'ggml:q4_k', 'ct:w4a16', 'ct:w4a16_asym', 'ct:w8a16', 'ct:fp8_dynamic', 'ct:nvfp4a16', 'ct:mxfp4a16'])
+	for (const wanted of [
+		'ggml:q8_0',
+		'ggml:q5_0',
+		'ggml:q4_0',
+		'ggml:q4_k',
+		'ct:w4a16',
+		'ct:w4a16_asym',
+		'ct:w8a16',
+		'ct:fp8_dynamic',
+		'ct:nvfp4a16',
+		'ct:mxfp4a16',
+	])
 		assert.ok(names.includes(wanted), wanted);
 	const data = normals(256);
 	assert.equal(quantize(data, { scheme: 'GGML:Q4_k', shape: [1, 256] }).scheme, 'ggml:q4_k');
 	refuses(() => quantize(data, { scheme: 'q4k', shape: [1, 256] }), 'unknown-scheme', /did you mean ggml:q4_k/);
-	refuses(() => quantize(data, { scheme: 'nvpf4a16', shape: [1, 256] }), 'unknown-scheme', /did you mean ct:nvfp4a16/);
+	refuses(
+		() => quantize(data, { scheme: 'nvpf4a16', shape: [1, 256] }),
+		'unknown-scheme',
+		/did you mean ct:nvfp4a16/,
+	);
 	refuses(() => quantize(data, { scheme: '__proto__', shape: [1, 256] }), 'unknown-scheme', /no scheme/);
 });
 
@@ -152,7 +201,11 @@ test('a clone of a preset is the preset; a changed one is refused while it keeps
 	const { scheme } = schemes().find(({ name }) => name === 'ggml:q4_0');
 	const data = normals(64);
 	assert.equal(quantize(data, { scheme: structuredClone(scheme), shape: [2, 32] }).scheme, 'ggml:q4_0');
-	refuses(() => quantize(data, { scheme: { ...scheme, value: 'i5' }, shape: [2, 32] }), 'bad-scheme', /not the preset/);
+	refuses(
+		() => quantize(data, { scheme: { ...scheme, value: 'i5' }, shape: [2, 32] }),
+		'bad-scheme',
+		/not the preset/,
+	);
 	const own = quantize(data, { scheme: unnamed(scheme), shape: [2, 32] });
 	assert.equal(own.scheme.name, undefined);
 	assert.deepEqual(dequantize(own), dequantize({ ...own, scheme: 'q4_0' }));
@@ -168,42 +221,140 @@ test('a made-up format takes a scheme object and nothing else', () => {
 
 const data = new Float32Array(256);
 const bad = {
-	'rows that are not whole blocks': [() => quantize(data, { scheme: 'q4_0', shape: [16, 16] }), 'bad-shape', /q4_0 cannot take shape \[16, 16\].*ragged/],
+	'rows that are not whole blocks': [
+		() => quantize(data, { scheme: 'q4_0', shape: [16, 16] }),
+		'bad-shape',
+		/q4_0 cannot take shape \[16, 16\].*ragged/,
+	],
 	'rows shorter than a group': [() => quantize(data, { scheme: 'w4a16', shape: [4, 64] }), 'bad-shape', /ragged/],
-	'a shape of another size': [() => quantize(data, { scheme: 'q4_0', shape: [2, 64] }), 'bad-shape', /128 values, data has 256/],
+	'a shape of another size': [
+		() => quantize(data, { scheme: 'q4_0', shape: [2, 64] }),
+		'bad-shape',
+		/128 values, data has 256/,
+	],
 	'a negative size': [() => quantize(data, { scheme: 'q4_0', shape: [-1, -256] }), 'bad-shape', /list of sizes/],
 	'a fractional size': [() => quantize(data, { scheme: 'q4_0', shape: [0.5, 512] }), 'bad-shape', /list of sizes/],
 	'no shape': [() => quantize(data, { scheme: 'q4_0' }), 'bad-shape', /shape: expected/],
-	'no values': [() => quantize(new Float32Array(0), { scheme: 'q4_0', shape: [0, 32] }), 'bad-shape', /without values/],
+	'no values': [
+		() => quantize(new Float32Array(0), { scheme: 'q4_0', shape: [0, 32] }),
+		'bad-shape',
+		/without values/,
+	],
 	'six axes': [() => quantize(data, { scheme: 'q4_0', shape: [1, 1, 1, 1, 1, 256] }), 'bad-shape', /1 to 5 axes/],
 	'no axes': [() => quantize(new Float32Array(1), { scheme: 'q4_0', shape: [] }), 'bad-shape', /1 to 5 axes/],
 	'no options': [() => quantize(data), 'bad-argument', /expected options/],
-	'an unknown option': [() => quantize(data, { scheme: 'q4_0', shape: [256], shpae: 1 }), 'bad-argument', /unknown option shpae/],
+	'an unknown option': [
+		() => quantize(data, { scheme: 'q4_0', shape: [256], shpae: 1 }),
+		'bad-argument',
+		/unknown option shpae/,
+	],
 	'no scheme': [() => quantize(data, { shape: [256] }), 'bad-argument', /scheme: expected a name or an object/],
-	'a plain array': [() => quantize([1, 2], { scheme: 'q4_0', shape: [2] }), 'bad-argument', /data: expected a Float32Array/],
-	'16-bit weights without a dtype': [() => quantize(new Uint16Array(32), { scheme: 'q4_0', shape: [32] }), 'bad-argument', /'f16' or 'bf16'/],
-	'a dtype that is not the array’s': [() => quantize(data, { scheme: 'q4_0', shape: [256], dtype: 'f16' }), 'bad-argument', /dtype: expected/],
-	'an imatrix of another length': [() => quantize(data, { scheme: 'q4_k', shape: [1, 256], imatrix: new Float32Array(3) }), 'bad-argument', /imatrix: expected 256/],
-	'NaN in an imatrix': [() => quantize(data, { scheme: 'q4_k', shape: [1, 256], imatrix: new Float32Array(256).fill(NaN) }), 'bad-argument', /NaN at index 0/],
-	'an imatrix without use': [() => quantize(data, { scheme: 'w4a16', shape: [1, 256], imatrix: new Float32Array(256) }), 'bad-argument', /no use/],
-	'a policy that is none': [() => quantize(data, { scheme: 'q4_0', shape: [256], nonfinite: 'zero' }), 'bad-argument', /nonfinite: expected/],
-	'another calibration': [() => quantize(data, { scheme: 'q4_k', shape: [256], calibration: 'minmax' }), 'bad-argument', /has search/],
-	'an unknown field': [() => quantize(data, { scheme: { value: 'i4', scale: [] }, shape: [256] }), 'bad-scheme', /scheme\.scale: unknown field/],
-	'an unknown value': [() => quantize(data, { scheme: { value: 'i9', scales: [], rules: 'ggml' }, shape: [256] }), 'bad-scheme', /scheme\.value: expected one of/],
-	'no scales': [() => quantize(data, { scheme: { value: 'i4', scales: [], rules: 'ggml' }, shape: [256] }), 'bad-scheme', /bad-levels/],
-	'a block of zero': [() => quantize(data, { scheme: { value: 'i4', scales: [{ dtype: 'f32', block: 0 }], rules: 'ggml' }, shape: [256] }), 'bad-scheme', /scales\[0\]\.block/],
-	'a block larger than the row': [() => quantize(data, { scheme: { value: 'i4', scales: [{ dtype: 'f32', block: 512 }], rules: 'ggml' }, shape: [256] }), 'bad-shape', /ragged/],
-	'six edges': [() => quantize(data, { scheme: { value: 'i4', scales: [{ dtype: 'f32', block: [1, 1, 1, 1, 1, 1] }], rules: 'ggml' }, shape: [256] }), 'bad-scheme', /1 to 5 edges/],
-	'a truncated tensor': [() => dequantize({ scheme: 'q4_0', shape: [32], bytes: new Uint8Array(17) }), 'bad-shape', /17 bytes; expected U8 \[18\], 18 bytes/],
-	'a missing plane': [() => dequantize({ scheme: 'w4a16', shape: [1, 128], planes: {} }), 'bad-shape', /plane weight_packed is missing/],
+	'a plain array': [
+		() => quantize([1, 2], { scheme: 'q4_0', shape: [2] }),
+		'bad-argument',
+		/data: expected a Float32Array/,
+	],
+	'16-bit weights without a dtype': [
+		() => quantize(new Uint16Array(32), { scheme: 'q4_0', shape: [32] }),
+		'bad-argument',
+		/'f16' or 'bf16'/,
+	],
+	'a dtype that is not the array’s': [
+		() => quantize(data, { scheme: 'q4_0', shape: [256], dtype: 'f16' }),
+		'bad-argument',
+		/dtype: expected/,
+	],
+	'an imatrix of another length': [
+		() => quantize(data, { scheme: 'q4_k', shape: [1, 256], imatrix: new Float32Array(3) }),
+		'bad-argument',
+		/imatrix: expected 256/,
+	],
+	'NaN in an imatrix': [
+		() => quantize(data, { scheme: 'q4_k', shape: [1, 256], imatrix: new Float32Array(256).fill(NaN) }),
+		'bad-argument',
+		/NaN at index 0/,
+	],
+	'an imatrix without use': [
+		() => quantize(data, { scheme: 'w4a16', shape: [1, 256], imatrix: new Float32Array(256) }),
+		'bad-argument',
+		/no use/,
+	],
+	'a policy that is none': [
+		() => quantize(data, { scheme: 'q4_0', shape: [256], nonfinite: 'zero' }),
+		'bad-argument',
+		/nonfinite: expected/,
+	],
+	'another calibration': [
+		() => quantize(data, { scheme: 'q4_k', shape: [256], calibration: 'minmax' }),
+		'bad-argument',
+		/has search/,
+	],
+	'an unknown field': [
+		() => quantize(data, { scheme: { value: 'i4', scale: [] }, shape: [256] }),
+		'bad-scheme',
+		/scheme\.scale: unknown field/,
+	],
+	'an unknown value': [
+		() => quantize(data, { scheme: { value: 'i9', scales: [], rules: 'ggml' }, shape: [256] }),
+		'bad-scheme',
+		/scheme\.value: expected one of/,
+	],
+	'no scales': [
+		() => quantize(data, { scheme: { value: 'i4', scales: [], rules: 'ggml' }, shape: [256] }),
+		'bad-scheme',
+		/bad-levels/,
+	],
+	'a block of zero': [
+		() =>
+			quantize(data, {
+				scheme: { value: 'i4', scales: [{ dtype: 'f32', block: 0 }], rules: 'ggml' },
+				shape: [256],
+			}),
+		'bad-scheme',
+		/scales\[0\]\.block/,
+	],
+	'a block larger than the row': [
+		() =>
+			quantize(data, {
+				scheme: { value: 'i4', scales: [{ dtype: 'f32', block: 512 }], rules: 'ggml' },
+				shape: [256],
+			}),
+		'bad-shape',
+		/ragged/,
+	],
+	'six edges': [
+		() =>
+			quantize(data, {
+				scheme: { value: 'i4', scales: [{ dtype: 'f32', block: [1, 1, 1, 1, 1, 1] }], rules: 'ggml' },
+				shape: [256],
+			}),
+		'bad-scheme',
+		/1 to 5 edges/,
+	],
+	'a truncated tensor': [
+		() => dequantize({ scheme: 'q4_0', shape: [32], bytes: new Uint8Array(17) }),
+		'bad-shape',
+		/17 bytes; expected U8 \[18\], 18 bytes/,
+	],
+	'a missing plane': [
+		() => dequantize({ scheme: 'w4a16', shape: [1, 128], planes: {} }),
+		'bad-shape',
+		/plane weight_packed is missing/,
+	],
 	'nothing to decode': [() => dequantize({ scheme: 'w4a16', shape: [1, 128] }), 'bad-argument', /expected bytes/],
 };
 
-for (const [what, [call, code, pattern]] of Object.entries(bad)) test(`${what}: ${code}`, () => refuses(call, code, pattern));
+for (const [what, [call, code, pattern]] of Object.entries(bad))
+	test(`${what}: ${code}`, () => refuses(call, code, pattern));
 
 test('non-finite weights are refused with their index, or allowed with a warning', () => {
 	for (const { name } of schemes())
-		for (const [value, dtype] of [[NaN, 'f32'], [Infinity, 'f32'], [-Infinity, 'f16'], [NaN, 'bf16']]) {
+		for (const [value, dtype] of [
+			[NaN, 'f32'],
+			[Infinity, 'f32'],
+			[-Infinity, 'f16'],
+			[NaN, 'bf16'],
+		]) {
 			const weights = normals(2 * 256);
 			weights[300] = value;
 			const options = { scheme: name, shape: [2, 256], ...(dtype !== 'f32' && { dtype }) };
@@ -253,7 +404,8 @@ test('schemeToArgs and fromCompressedTensors are inverse on the presets of compr
 
 test('init: a failed call can be tried again, wrong wasm is one clear error', async () => {
 	const bytes = readFileSync(join(root, 'build/wasm/core.wasm'));
-	const rejects = (promise, code) => assert.rejects(promise, (error) => error instanceof BlockQuantError && error.code === code);
+	const rejects = (promise, code) =>
+		assert.rejects(promise, (error) => error instanceof BlockQuantError && error.code === code);
 	const init = makeInit(() => undefined);
 	await rejects(init({ wasm: 7 }), 'bad-argument');
 	await rejects(init({ wasm: new Uint8Array(8) }), 'unsupported');
@@ -275,7 +427,10 @@ test('the worker entry answers in a worker thread, and reports errors by code', 
 			worker.postMessage({ id: waiting.size - 1, call, args });
 		});
 	try {
-		assert.equal((await ask('quantize', normals(32), { scheme: 'q8_0', shape: [32] })).error.code, 'not-initialized');
+		assert.equal(
+			(await ask('quantize', normals(32), { scheme: 'q8_0', shape: [32] })).error.code,
+			'not-initialized',
+		);
 		assert.deepEqual(await ask('init', { wasm: theModule() }), { result: undefined });
 		const options = { scheme: 'w8a16', shape: [4, 128] };
 		const { result } = await ask('quantize', normals(512), options);

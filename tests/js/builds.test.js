@@ -6,7 +6,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KERNELS } from '../../js/core/abi.js';
 import { presets } from '../../js/presets.js';
-import { asDtype, bytesOf, goldenFolders, ggmlCases, kernelRows, nativeBuilds, random, ready, throughCore, throughNative, unnamed } from './support.js';
+import {
+	asDtype,
+	bytesOf,
+	goldenFolders,
+	ggmlCases,
+	kernelRows,
+	nativeBuilds,
+	random,
+	ready,
+	throughCore,
+	throughNative,
+	unnamed,
+} from './support.js';
 
 const DTYPES = ['f32', 'f16', 'bf16'];
 
@@ -14,9 +26,26 @@ const DTYPES = ['f32', 'f16', 'bf16'];
 const HAND_WRITTEN = [
 	{ value: 'f8e4m3', scales: [{ dtype: 'input', block: [3, 5] }], rules: 'compressed-tensors' },
 	{ value: 'i8', scales: [{ dtype: 'f32', block: [2, 3, 4] }], rules: 'compressed-tensors' },
-	{ value: 'i6', scales: [{ dtype: 'input', block: 'tensor' }], zero: 'i6', rules: 'compressed-tensors', layout: 'pack-quantized' },
-	{ value: 'i3', scales: [{ dtype: 'bf16', block: 'channel' }], zero: 'i3', rules: 'compressed-tensors', layout: 'pack-quantized' },
-	{ value: 'f8e5m2', scales: [{ dtype: 'f16', block: [-1, 1] }], rules: 'compressed-tensors', layout: 'naive-quantized' },
+	{
+		value: 'i6',
+		scales: [{ dtype: 'input', block: 'tensor' }],
+		zero: 'i6',
+		rules: 'compressed-tensors',
+		layout: 'pack-quantized',
+	},
+	{
+		value: 'i3',
+		scales: [{ dtype: 'bf16', block: 'channel' }],
+		zero: 'i3',
+		rules: 'compressed-tensors',
+		layout: 'pack-quantized',
+	},
+	{
+		value: 'f8e5m2',
+		scales: [{ dtype: 'f16', block: [-1, 1] }],
+		rules: 'compressed-tensors',
+		layout: 'naive-quantized',
+	},
 	{ value: 'i7-narrow', scales: [{ dtype: 'f32', block: [2, -1] }], rules: 'ggml' },
 	{ value: 'i5', scales: [{ dtype: 'f8e5m2', block: [2, 7] }], rules: 'ggml-signed' },
 ];
@@ -47,15 +76,30 @@ function tensors(scheme, seed) {
 			const names = Object.keys(kinds);
 			const kind = names[r.below(names.length)];
 			const deep = scheme.scales.some(({ block }) => Array.isArray(block) && block.length > 2);
-			const shape = deep || (rows % 3 === 0 && !scheme.zero) ? [2, rows, rowLength(scheme, blocks)] : [rows, rowLength(scheme, blocks)];
+			const shape =
+				deep || (rows % 3 === 0 && !scheme.zero)
+					? [2, rows, rowLength(scheme, blocks)]
+					: [rows, rowLength(scheme, blocks)];
 			const count = shape.reduce((n, d) => n * d);
 			const values = Float32Array.from({ length: count }, () => kinds[kind](r));
 			const rounded = asDtype(values, dtype);
 			// At an odd place in a larger buffer.
 			const data = new rounded.constructor(count + 1).subarray(1);
 			data.set(rounded);
-			const imatrix = presets().get(scheme.name)?.struct.fused && blocks % 2 ? Float32Array.from({ length: shape.at(-1) }, () => r.next() * (r.below(8) ? 1 : 0)) : undefined;
-			cases.push({ scheme, shape, dtype, data, imatrix, kind, bandBytes: [1, 5000, 8e6][r.below(3)], correct: blocks % 4 === 3 });
+			const imatrix =
+				presets().get(scheme.name)?.struct.fused && blocks % 2
+					? Float32Array.from({ length: shape.at(-1) }, () => r.next() * (r.below(8) ? 1 : 0))
+					: undefined;
+			cases.push({
+				scheme,
+				shape,
+				dtype,
+				data,
+				imatrix,
+				kind,
+				bandBytes: [1, 5000, 8e6][r.below(3)],
+				correct: blocks % 4 === 3,
+			});
 		}
 	return cases;
 }
@@ -66,7 +110,11 @@ const said = ({ scheme, shape, dtype, kind, imatrix }) =>
 function same(got, expected, what) {
 	expected.stored.forEach((bytes, p) => {
 		const at = got.stored[p].findIndex((byte, i) => byte !== bytes[i]);
-		assert.equal(at, -1, `${what}: plane ${p}, byte ${at} of ${bytes.length}: ${got.stored[p][at]}, expected ${bytes[at]}`);
+		assert.equal(
+			at,
+			-1,
+			`${what}: plane ${p}, byte ${at} of ${bytes.length}: ${got.stored[p][at]}, expected ${bytes[at]}`,
+		);
 	});
 	for (const kind of ['values', 'fake']) {
 		const at = Buffer.compare(Buffer.from(bytesOf(got[kind])), Buffer.from(bytesOf(expected[kind])));

@@ -117,7 +117,7 @@ describe('quantize', () => {
 		writeFileSync(at('named.json'), JSON.stringify({ ...own, name, zero: 'i4' }));
 		fails(
 			2,
-			/named\.json: name: only a preset has a name/,
+			/named\.json: scheme\.name: only a preset has a name/,
 			'quantize',
 			model,
 			'--scheme',

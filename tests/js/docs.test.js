@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { quantize } from '../../js/arrays/quantize.js';
 import { LAYOUTS, RULES, STATUSES } from '../../js/core/abi.js';
-import { presets } from '../../js/presets.js';
+import { presets, schemes } from '../../js/presets.js';
 import { random, ready, root, unnamed } from './support.js';
 
 before(() => ready());
@@ -42,4 +42,11 @@ test('every rule that an error can cite is in the table', () => {
 test('every rules row and every layout is named', () => {
 	for (const name of RULES) assert.ok(text.includes(`\`${name}\``), name);
 	for (const name of LAYOUTS) assert.ok(text.includes(`\`${name}\``) || text.includes(`"${name}"`), name);
+});
+
+test("README's table of formats is that of the build", () => {
+	const readme = readFileSync(join(root, 'README.md'), 'utf8');
+	const rows = readme.split('<!-- formats:')[1].split('<!-- end -->')[0].split('\n').slice(1, -1);
+	const expected = schemes().map(({ name, bitsPerWeight, description }) => `| \`${name}\` | ${bitsPerWeight} | ${description} |`);
+	assert.deepEqual(rows, expected);
 });

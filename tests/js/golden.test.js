@@ -6,7 +6,18 @@ import { test } from 'node:test';
 import { fromCompressedTensors } from '../../js/compressed-tensors/from.js';
 import { theCore } from '../../js/core/init.js';
 import { presets } from '../../js/presets.js';
-import { bytesOf, ctCases, decodeStored, ggmlCases, goldenFolders, kernelRows, ready, sha256, throughCore, unnamed } from './support.js';
+import {
+	bytesOf,
+	ctCases,
+	decodeStored,
+	ggmlCases,
+	goldenFolders,
+	kernelRows,
+	ready,
+	sha256,
+	throughCore,
+	unnamed,
+} from './support.js';
 
 /** Presets of this version, at least, in golden data of compressed-tensors. */
 const SLICE = ['W4A16', 'W4A16_ASYM', 'W8A16', 'FP8_DYNAMIC', 'NVFP4A16', 'MXFP4A16'];
@@ -44,7 +55,17 @@ for (const kernels of kernelRows) {
 			const cases = ctCases(folder);
 			for (const name of SLICE) assert.equal(cases.filter(({ scheme }) => scheme === name).length, 9, name);
 			let compared = 0;
-			for (const { name, scheme: said, dtype, json, shape, data, expected, decodedDtype, decodedSha256 } of cases) {
+			for (const {
+				name,
+				scheme: said,
+				dtype,
+				json,
+				shape,
+				data,
+				expected,
+				decodedDtype,
+				decodedSha256,
+			} of cases) {
 				const scheme = fromCompressedTensors(json);
 				if (SLICE.includes(said)) assert.equal(scheme.name, `ct:${said.toLowerCase()}`);
 				const { infos, stored, values, report } = throughCore({ scheme, shape, dtype, data });
@@ -55,7 +76,10 @@ for (const kernels of kernelRows) {
 					sameBytes(stored[p], plain.bytes, `${name} ${plane.name}`);
 				});
 				assert.equal(report.genericValues, data.length, name);
-				const decoded = decodedDtype === 'f32' ? bytesOf(values) : theCore().convert('f32', decodedDtype, values.length, values, 2 * values.length);
+				const decoded =
+					decodedDtype === 'f32'
+						? bytesOf(values)
+						: theCore().convert('f32', decodedDtype, values.length, values, 2 * values.length);
 				assert.equal(sha256(decoded), decodedSha256, `${name}, decoded`);
 				compared++;
 			}

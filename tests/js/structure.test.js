@@ -13,13 +13,22 @@ const files = (folder, pattern) =>
 		.filter((name) => pattern.test(name))
 		.sort();
 const read = (name) => readFileSync(join(root, name), 'utf8');
-const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, '')).replace(/(^|\s)\/\/.*$/gm, '');
+const withoutComments = (text) =>
+	text.replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, '')).replace(/(^|\s)\/\/.*$/gm, '');
 
 const C = files('src', /\.[ch]$/);
 const JS = files('js', /\.js$/);
 
 /** Tables: rows that name systems are what they are for. Adapters: folders that speak one system's language. */
-const TABLES = ['src/presets.c', 'src/rules.c', 'src/layouts.c', 'src/kernels_table.h', 'js/layouts.js', 'js/vocabularies.js', 'js/core/abi.js'];
+const TABLES = [
+	'src/presets.c',
+	'src/rules.c',
+	'src/layouts.c',
+	'src/kernels_table.h',
+	'js/layouts.js',
+	'js/vocabularies.js',
+	'js/core/abi.js',
+];
 const ADAPTERS = /^js\/(compressed-tensors|safetensors)\//;
 const SYSTEMS = /ggml|\bct\b|ct:|compressed.?tensors|burn|core.?ai|onnx|llama/i;
 
@@ -34,7 +43,13 @@ test('no condition asks which system it serves', () => {
 			.split('\n')
 			.forEach((line, i) => {
 				const code = name.endsWith('.js') ? line : line.replace(/"[^"]*"/g, '""');
-				if (DECISION.test(code) && SYSTEMS.test(code.replace(/bq_(f32|u32|f32x4|u32x4)?_?(from|to)?_?ggml_ue4m3\w*|BQ_GGML_UE4M3/g, ''))) offenders.push(`${name}:${i + 1}: ${line.trim()}`);
+				if (
+					DECISION.test(code) &&
+					SYSTEMS.test(
+						code.replace(/bq_(f32|u32|f32x4|u32x4)?_?(from|to)?_?ggml_ue4m3\w*|BQ_GGML_UE4M3/g, ''),
+					)
+				)
+					offenders.push(`${name}:${i + 1}: ${line.trim()}`);
 			});
 	}
 	assert.deepEqual(offenders, []);
@@ -80,7 +95,8 @@ test('only the core sees a pointer, only node files see Node, entries alone impo
 	for (const name of JS) {
 		const code = withoutComments(read(name));
 		if (name !== 'js/core/core.js') assert.doesNotMatch(code, /\.exports\b|memory\.buffer/, name);
-		if (!/^js\/(node|cli)\//.test(name) && !['js/entry/node.js', 'js/entry/worker.js'].includes(name)) assert.doesNotMatch(code, /['"]node:|\bprocess\.|\brequire\(/, name);
+		if (!/^js\/(node|cli)\//.test(name) && !['js/entry/node.js', 'js/entry/worker.js'].includes(name))
+			assert.doesNotMatch(code, /['"]node:|\bprocess\.|\brequire\(/, name);
 		if (name !== 'js/entry/node.js' && !name.startsWith('js/cli/')) assert.doesNotMatch(code, /import\.meta/, name);
 		assert.doesNotMatch(code, /^await /m, `${name}: top-level await`);
 		assert.doesNotMatch(code, /\bexport default\b/, name);

@@ -32,7 +32,9 @@ export function unnamed(scheme) {
 }
 
 /** The golden sets that are here: the project's own, and the larger shared one where it is checked out. */
-export const goldenFolders = [join(root, 'tests/golden'), join(root, '../shared/golden')].filter((folder) => existsSync(folder));
+export const goldenFolders = [join(root, 'tests/golden'), join(root, '../shared/golden')].filter((folder) =>
+	existsSync(folder),
+);
 
 /** Numbers of a dtype from a file's bytes, aligned. */
 export function numbers(bytes, dtype) {
@@ -52,7 +54,10 @@ export function ggmlCases(folder, names) {
 			shape: [index.rows, index.cols],
 			data: read(each.input),
 			imatrix: read(each.imatrix) ?? undefined,
-			expected: readFileSync(join(folder, 'ggml/expected', `${each.type}.bin`)).subarray(each.offset, each.offset + each.length),
+			expected: readFileSync(join(folder, 'ggml/expected', `${each.type}.bin`)).subarray(
+				each.offset,
+				each.offset + each.length,
+			),
 		}));
 }
 
@@ -61,10 +66,16 @@ export function readSafetensors(path) {
 	const file = readFileSync(path);
 	const begin = 8 + Number(file.readBigUInt64LE(0));
 	const { __metadata__: metadata, ...header } = JSON.parse(file.subarray(8, begin).toString());
-	const tensors = Object.entries(header).map(([name, { dtype, shape, data_offsets: [from, to] }]) => [
-		name,
-		{ dtype, shape, bytes: file.subarray(begin + from, begin + to) },
-	]);
+	const tensors = Object.entries(header).map(
+		([
+			name,
+			{
+				dtype,
+				shape,
+				data_offsets: [from, to],
+			},
+		]) => [name, { dtype, shape, bytes: file.subarray(begin + from, begin + to) }],
+	);
 	return { metadata, tensors: Object.fromEntries(tensors) };
 }
 
@@ -98,7 +109,8 @@ export function ctCases(folder) {
 export function throughCore({ data, bandBytes = MAX_BAND, decode = true, ...options }) {
 	const job = tensorJob({ overflow: 'allow', nonfinite: 'allow', ...options });
 	const nbytes = NBYTES[options.dtype];
-	const part = ({ valueOffset, nvalues }) => bytesOf(data).subarray(valueOffset * nbytes, (valueOffset + nvalues) * nbytes);
+	const part = ({ valueOffset, nvalues }) =>
+		bytesOf(data).subarray(valueOffset * nbytes, (valueOffset + nvalues) * nbytes);
 	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes).fill(0xa5));
 	if (job.passes === 2) for (const band of job.bands(bandBytes)) job.range(band, part(band));
 	for (const band of job.bands(bandBytes))
@@ -108,7 +120,9 @@ export function throughCore({ data, bandBytes = MAX_BAND, decode = true, ...opti
 	const report = job.finish();
 	const result = { infos: job.planes, stored, report };
 	if (!decode) return result;
-	const decoded = [false, true].map((fake) => decodeStored({ ...options, fake, planes: job.planes }, stored, data.length, bandBytes));
+	const decoded = [false, true].map((fake) =>
+		decodeStored({ ...options, fake, planes: job.planes }, stored, data.length, bandBytes),
+	);
 	return { ...result, values: decoded[0].values, fake: decoded[1].values, decodeReport: decoded[0].report };
 }
 
@@ -124,7 +138,9 @@ export function decodeStored({ scheme, shape, dtype, fake = false, planes }, sto
 }
 
 /** The native builds that are there: gcc, and clang with sanitizers. */
-export const nativeBuilds = ['build/native', 'build/sanitize'].map((folder) => join(root, folder, 'blockquant-native')).filter(existsSync);
+export const nativeBuilds = ['build/native', 'build/sanitize']
+	.map((folder) => join(root, folder, 'blockquant-native'))
+	.filter(existsSync);
 
 const dims = new BigUint64Array(MAX_RANK);
 
@@ -136,7 +152,14 @@ export function throughNative(program, kernels, cases) {
 		const view = new DataView(head.buffer, head.byteOffset);
 		Scheme.write(view, 0, presetOf(scheme)?.struct ?? structOfScheme(scheme));
 		const rows = imatrix ? imatrix.length / shape.at(-1) : 0;
-		const fields = [DTYPES.indexOf(dtype), KERNELS.indexOf(kernels), shape.length, correct ? 1 : 0, bandBytes, rows];
+		const fields = [
+			DTYPES.indexOf(dtype),
+			KERNELS.indexOf(kernels),
+			shape.length,
+			correct ? 1 : 0,
+			bandBytes,
+			rows,
+		];
 		fields.forEach((field, i) => {
 			view.setUint32(Scheme.size + 4 * i, field, true);
 		});
@@ -166,7 +189,11 @@ export function random(seed = 1) {
 		state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
 		return state / 2 ** 32;
 	};
-	return { next, below: (n) => Math.floor(next() * n), normal: () => (next() + next() + next() + next() - 2) * Math.sqrt(3) };
+	return {
+		next,
+		below: (n) => Math.floor(next() * n),
+		normal: () => (next() + next() + next() + next() - 2) * Math.sqrt(3),
+	};
 }
 
 /** Float32 values as an array of dtype, rounded by the core. */
