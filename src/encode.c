@@ -97,6 +97,9 @@ static void given_ranges(const struct job *job, uint64_t first_cell, uint32_t nc
 		w->hi[c] = hi > 0 ? hi : 0;
 		if (job->encoder.rules->extent == BQ_SIGNED && w->hi[c] >= -w->lo[c])
 			w->lo[c] = w->hi[c];
+		/* As measured in a block with a NaN. */
+		if (lo != lo || hi != hi)
+			w->lo[c] = w->hi[c] = bq_float(BQ_F32_NAN);
 	}
 }
 

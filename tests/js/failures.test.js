@@ -118,6 +118,11 @@ test('planes that do not fit one another are refused before anything is decoded'
 		})),
 		await changed('scale', ({ data, ...one }) => ({ ...one, shape: [2], data: data.slice(0, 4) })),
 		await changed('packed', ({ data, ...one }) => ({ ...one, shape: [1, data.length / 4], data })),
+		await changed('packed', ({ data, ...one }) => ({
+			...one,
+			shape: [one.shape[0] / 2, one.shape[1]],
+			data: data.slice(0, data.length / 2),
+		})),
 	];
 	for (const one of cases) {
 		let writes = 0;
