@@ -86,6 +86,7 @@ struct bq_scheme {
 	uint32_t fused;  /* enum bq_fused_id: the kernel that does it in one go; BQ_GENERIC to go through the stages */
 	uint32_t act_mode;
 	struct bq_level act; /* the activations' code dtype and block, if act_mode is not BQ_ACT_NONE */
+	uint32_t act_scale;  /* dtype of their scales, or BQ_NONE: their own */
 };
 
 /* Rows of src/rules.c. */

@@ -117,6 +117,7 @@ export const Scheme = struct({
 	fused: 'u32',
 	act_mode: 'u32',
 	act: Level,
+	act_scale: 'u32',
 });
 
 export const Plane = struct({

@@ -1118,30 +1118,64 @@ static void the_stages_write_the_bytes_of_the_fused_kernel(void)
 			}
 }
 
-/* Only the fused kernel finds q4_k's scales, but the stages read them. */
+/* Rows for which the last of a search's candidates (k = 20, and 36 with weights: ggml's loops run to nstep itself) is the
+ * best: the scale and min of the 32 values, found by a model of section 5.5 of our study of ggml's formats in Python. */
+static void the_last_candidate_of_q4_k_counts(void)
+{
+	static const float rows[2][32] = {
+		{ 22, 2, 11, 8, 1, 15, 9, 1, 11, 1, 14, 5, 13, 4, 9, 7, 8, 10, 5, 14, 8, 5, 8, 10, 5, 3, 4, 7, 15, 6, 15, 12 },
+		{ 24, 7, 4, 3, 15, 15, 15, 4, 7, 8, 15, 1, 8, 5, 4, 0, 8, 0, 11, 4, 2, 6, 2, 4, 6, 5, 11, 14, 0, 4, 14, 15 },
+	};
+	static const float found[2][2] = { { 0x1.73631ep+0f, 0x1.4e4caap-1f }, { 0x1.9732b2p+0f, 0x1.e1882ap-2f } };
+	const struct bq_scheme scheme = named("ggml:q4_k");
+	float x[256] = { 0 }, importance[256];
+
+	for (int i = 0; i < 256; i++)
+		importance[i] = 1;
+	for (int weighted = 0; weighted < 2; weighted++) {
+		const struct options options = { .importance = weighted ? importance : NULL, .nimportance = 1 };
+		const uint8_t *block;
+		struct outcome o;
+
+		memcpy(x, rows[weighted], sizeof rows[weighted]);
+		o = run(&scheme, BQ_F32, 1, 256, x, &options);
+		block = plane_of(&o, BQ_ROLE_BLOCKS);
+		for (int k = 0; k < 2; k++)
+			CHECK(bq_load16(block + 2 * k) == bq_f16_from_f32(found[weighted][k] / 63) && block[4 + 4 * k] == 63,
+				"kernels %u, weighted %d, %s: %04x, %u", kernels, weighted, k ? "min" : "scale", bq_load16(block + 2 * k),
+				block[4 + 4 * k]);
+		discard(&o);
+	}
+}
+
+/* Only the fused kernels find these formats' scales, but the stages read them. */
 static void the_stages_decode_what_only_a_kernel_encodes(void)
 {
 	static float x[MOST], lo[MOST];
-	const struct bq_scheme fused = named("ggml:q4_k"), generic = unfused("ggml:q4_k");
+	static const char *const names[] = { "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k" };
 	const struct options given = { .lo = lo, .hi = lo };
-	struct outcome expected, got;
-	struct bq_band band;
 
-	fill_blocks(3, x, MOST);
-	expected = run(&fused, BQ_F32, 4, MOST / 4, x, NULL);
-	got = run(&generic, BQ_F32, 4, MOST / 4, x, NULL);
-	CHECK(got.status == BQ_NEEDS_KERNEL, "kernels %u: status %d", kernels, got.status);
-	memcpy(got.planes[0], expected.planes[0], (size_t)expected.plan.nbytes);
-	for (uint64_t step = 0; step < 4; step += band.nsteps) {
-		bq_band(&got.plan, step, 2 * MOST, &band);
-		decode_band(&got, &band, 0, got.values);
+	for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+		const struct bq_scheme fused = named(names[n]), generic = unfused(names[n]);
+		struct outcome expected, got;
+		struct bq_band band;
+
+		fill_blocks(3, x, MOST);
+		expected = run(&fused, BQ_F32, 4, MOST / 4, x, NULL);
+		got = run(&generic, BQ_F32, 4, MOST / 4, x, NULL);
+		CHECK(got.status == BQ_NEEDS_KERNEL, "kernels %u, %s: status %d", kernels, names[n], got.status);
+		memcpy(got.planes[0], expected.planes[0], (size_t)expected.plan.nbytes);
+		for (uint64_t step = 0; step < 4; step += band.nsteps) {
+			bq_band(&got.plan, step, 2 * MOST, &band);
+			decode_band(&got, &band, 0, got.values);
+		}
+		CHECK(!memcmp(got.values, expected.values, sizeof x), "kernels %u, %s: other values", kernels, names[n]);
+		discard(&got);
+		discard(&expected);
+		got = run(&fused, BQ_F32, 4, MOST / 4, x, &given);
+		CHECK(got.status == BQ_NEEDS_KERNEL, "kernels %u, %s, ranges given: status %d", kernels, names[n], got.status);
+		discard(&got);
 	}
-	CHECK(!memcmp(got.values, expected.values, sizeof x), "kernels %u: other values", kernels);
-	discard(&got);
-	discard(&expected);
-	got = run(&fused, BQ_F32, 4, MOST / 4, x, &given);
-	CHECK(got.status == BQ_NEEDS_KERNEL, "kernels %u, ranges given: status %d", kernels, got.status);
-	discard(&got);
 }
 
 /* U6 scales under f16 ones, and mins, in planes of their own: decoded as q4_k's. */
@@ -1186,7 +1220,7 @@ static void nested_scales_and_mins_decode_by_their_definition(void)
 static void every_item_has_its_row_of_importance(void)
 {
 	static float x[MOST], importance[3 * 256];
-	static const char *const names[3] = { "ggml:q4_0", "ggml:q5_0", "ggml:q4_k" };
+	static const char *const names[] = { "ggml:q4_0", "ggml:q5_0", "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k" };
 	static const uint64_t dims[3] = { 5, 3, 256 };
 	static const uint32_t inputs[2] = { BQ_F32, BQ_BF16 };
 	uint32_t state = 8;
@@ -1194,7 +1228,7 @@ static void every_item_has_its_row_of_importance(void)
 	fill_normal(6, x, 5 * 3 * 256);
 	for (int i = 0; i < 3 * 256; i++)
 		importance[i] = fabsf(test_normal(&state)) + (i % 256 == i / 256 ? 50.0f : 0);
-	for (int n = 0; n < 3; n++)
+	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
 		for (int i = 0; i < 2; i++) {
 			const struct bq_scheme scheme = named(names[n]);
 			const struct options all = { .importance = importance, .nimportance = 3, .band_nbytes = 2100, .backwards = 1 };
@@ -1364,7 +1398,8 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 		uint64_t overflows;
 	} cases[] = {
 		{ "ggml:q8_0", 1e10f, 1 }, { "ggml:q5_0", -1e10f, 1 }, { "ggml:q4_0", 1e10f, 1 }, { "ggml:q4_k", 1e10f, 1 },
-		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
+		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
+		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
 		{ "ggml:q4_0", 65504.0f * 8, 0 }, { "ggml:q4_0", 65520.0f * 8, 1 }, { "ct:w4a16", 1e30f, 0 }, { "ct:w4a16", INFINITY, 1 },
 		{ "ct:mxfp4a16", 1e38f, 0 }, { "ct:mxfp4a16", INFINITY, 1 }, { "ct:mxfp4a16", NAN, 1 }, { "ct:nvfp4a16", 1e38f, 0 },
 	};
@@ -1711,6 +1746,7 @@ int main(void)
 		given_ranges_are_widened_to_zero();
 		zero_blocks_are_ggmls_on_both_paths();
 		the_stages_write_the_bytes_of_the_fused_kernel();
+		the_last_candidate_of_q4_k_counts();
 		the_stages_decode_what_only_a_kernel_encodes();
 		nested_scales_and_mins_decode_by_their_definition();
 		every_item_has_its_row_of_importance();
