@@ -128,5 +128,5 @@ export class BlockQuantError extends Error {
  * @param {unknown} error
  */
 export function messageOf(error) {
-	return error instanceof Error ? error.message : String(error);
+	return error instanceof Error ? error.message : typeof error === 'string' ? error : shown(error);
 }

@@ -6,7 +6,9 @@ import { schemeToArgs } from '../compressed-tensors/args.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { resolveScheme } from '../presets.js';
+import { structOfScheme } from '../scheme.js';
 import { moduleOf, parameterName } from './names.js';
+import { checkModel, checkOptions, QUANTIZE_OPTIONS } from './options.js';
 import { select } from './select.js';
 
 /** @typedef {import('./types.js').Model} Model */
@@ -55,6 +57,8 @@ import { select } from './select.js';
  * @returns {Plan}
  */
 export function plan(model, options) {
+	checkModel(model);
+	checkOptions(options, QUANTIZE_OPTIONS);
 	const scheme = schemeForFile(options.scheme);
 	const selections = select(model.tensors, options);
 	const tensors = model.tensors.map((tensor, i) => {
@@ -190,12 +194,14 @@ function nothingToDo(tensors) {
  */
 function schemeForFile(given) {
 	const scheme = resolveScheme(given, { container: 'safetensors' });
+	// Whatever is no scheme at all is refused here, in its own words.
+	structOfScheme(scheme);
 	const name = scheme.name ?? 'this scheme';
 	let args;
 	try {
 		args = schemeToArgs(scheme);
 	} catch (error) {
-		if (!(error instanceof BlockQuantError)) throw error;
+		if (!(error instanceof BlockQuantError) || error.code === 'bad-scheme') throw error;
 		throw new BlockQuantError(
 			'unsupported',
 			`a safetensors file carries compressed-tensors layouts, and ${name} is none: ${error.detail}`,

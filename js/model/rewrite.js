@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, messageOf } from '../errors.js';
+import { close, guarded, saying } from '../io/guarded.js';
 import { alignmentOf } from '../safetensors/dtypes.js';
 import { writeIndex } from '../safetensors/index-file.js';
 import { layoutSafetensors } from '../safetensors/write.js';
@@ -46,7 +47,7 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
  */
 
 /**
- * Writes the model; closes the sink, or aborts it when anything fails.
+ * Writes the model and closes the sink. If anything fails, to abort it is the caller's business.
  * @param {Model} model
  * @param {Sink | DirectorySink} sink a DirectorySink if the model has an index
  * @param {RewriteOptions} options
@@ -62,12 +63,12 @@ export async function rewriteModel(model, sink, options) {
 	};
 	if (model.index === null) {
 		if (!('write' in sink)) throw new BlockQuantError('bad-argument', 'a sink has a write method');
-		return guarded(sink, () => writeFile(layoutOf(model, options)[0], sink, options, advance));
+		return closing(sink, writeFile(layoutOf(model, options)[0], sink, options, advance));
 	}
 	if (!('open' in sink)) {
 		throw new BlockQuantError('bad-argument', 'a model of several files needs a sink { open(name) -> sink }');
 	}
-	return guarded(sink, () => writeShards(model, sink, options, advance));
+	return closing(sink, writeShards(model, sink, options, advance));
 }
 
 /** @typedef {{ file: ModelFile, steps: { tensor: ModelTensor, step: Step }[],
@@ -183,35 +184,26 @@ async function writeShards(model, directory, options, advance) {
 			weightMap.set(output.name, filePlan.file.name);
 			totalSize += output.nbytes;
 		}
-		const sink = await directory.open(filePlan.file.name);
-		nbytes += await guarded(sink, () => writeFile(filePlan, sink, options, advance));
+		const sink = await saying(`cannot write ${filePlan.file.name}`, () => directory.open(filePlan.file.name));
+		nbytes += await guarded(sink, () => closing(sink, writeFile(filePlan, sink, options, advance)));
 	}
 	const text = writeIndex(weightMap, totalSize, model.index?.metadata);
-	const sink = await directory.open(model.index?.name ?? 'model.safetensors.index.json');
-	return guarded(sink, async () => {
-		const bytes = new TextEncoder().encode(text);
-		await writeTo(sink, bytes, 0);
-		return nbytes + bytes.byteLength;
-	});
+	const name = model.index?.name ?? 'model.safetensors.index.json';
+	const sink = await saying(`cannot write ${name}`, () => directory.open(name));
+	const bytes = new TextEncoder().encode(text);
+	await guarded(sink, () => closing(sink, writeTo(sink, bytes, 0)));
+	return nbytes + bytes.byteLength;
 }
 
 /**
- * @param {{ close?(): unknown, abort?(): unknown }} sink
- * @param {() => Promise<number>} work
+ * @template T
+ * @param {Sink | DirectorySink} sink
+ * @param {Promise<T>} work
  */
-async function guarded(sink, work) {
-	try {
-		const result = await work();
-		await sink.close?.();
-		return result;
-	} catch (error) {
-		try {
-			await sink.abort?.();
-		} catch {
-			// What went wrong first is what the caller must hear.
-		}
-		throw error;
-	}
+async function closing(sink, work) {
+	const result = await work;
+	await close(sink);
+	return result;
 }
 
 /**

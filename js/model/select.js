@@ -1,7 +1,7 @@
 // select.js - which tensors of a model are quantized, and why the others are not.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { moduleOf, roleOf } from './names.js';
 
@@ -110,7 +110,7 @@ function patterns(given, option) {
 			const { source, flags } = new RegExp(pattern);
 			return new RegExp(source, flags.replace(/[gy]/g, ''));
 		} catch (cause) {
-			throw new BlockQuantError('bad-argument', `${option}: ${pattern} is no regular expression`, {
+			throw new BlockQuantError('bad-argument', `${option}: ${shown(pattern)} is no regular expression`, {
 				cause,
 			});
 		}
