@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "scalar/ggml_block32.h"
+#include "scalar/ggml_k16.h"
+#include "scalar/ggml_k32.h"
 
 static void pack_q8_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 {
@@ -87,34 +89,64 @@ static void unpack_q5_1(const uint8_t *in, size_t nblocks, const struct bq_row_p
 	unpack_block32(in, nblocks, 5, 1, row);
 }
 
-static void unpack_q4_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+static void unpack_k32(const uint8_t *in, size_t nblocks, int bits, const struct bq_row_parts *row)
 {
-	for (size_t b = 0; b < nblocks; b++, in += 144) {
+	for (size_t b = 0; b < nblocks; b++, in += BQ_K32_NBYTES(bits)) {
 		memcpy(row->scale[1] + 2 * b, in, 2);
 		memcpy(row->min[1] + 2 * b, in + 2, 2);
 		bq_unpack_scales_and_mins(in + 4, row->scale[0] + 8 * b, row->min[0] + 8 * b);
-		for (unsigned i = 0; i < 128; i++) {
-			uint8_t *codes = row->codes + 256 * b + 64 * (i / 32) + i % 32;
-
-			codes[0] = in[16 + i] & 15;
-			codes[32] = in[16 + i] >> 4;
-		}
+		bq_unpack_codes_k32(bits, in + 16, row->codes + 256 * b);
 	}
 }
 
-/* q6_k: 128 values take 64 bytes of low halves and 32 of high bits: value k has the low half of byte k % 64, or the high one
- * from k = 64 on, and two bits of byte k % 32. */
+static void unpack_q4_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	unpack_k32(in, nblocks, 4, row);
+}
+
+static void unpack_q5_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	unpack_k32(in, nblocks, 5, row);
+}
+
+/* 16 bytes of scales (low half) and mins, a plane of pairs, outer scale, outer min. */
+static void unpack_q2_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 84) {
+		memcpy(row->scale[1] + 2 * b, in + 80, 2);
+		memcpy(row->min[1] + 2 * b, in + 82, 2);
+		for (size_t j = 0; j < 16; j++) {
+			row->scale[0][16 * b + j] = in[j] & 15;
+			row->min[0][16 * b + j] = in[j] >> 4;
+		}
+		for (size_t i = 0; i < 256; i++)
+			row->codes[256 * b + i] = (uint8_t)bq_unpack_pair(in + 16, i);
+	}
+}
+
+/* 32 bytes of third bits (byte l: of the values l, l + 32, ...), a plane of pairs, 12 bytes of scales, outer scale. */
+static void unpack_q3_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 110) {
+		memcpy(row->scale[1] + 2 * b, in + 108, 2);
+		bq_unpack_scales_of_q3_k(in + 96, row->scale[0] + 16 * b);
+		for (size_t j = 0; j < 16; j++)
+			row->scale[0][16 * b + j] = (uint8_t)(row->scale[0][16 * b + j] - 32);
+		for (size_t i = 0; i < 256; i++)
+			row->codes[256 * b + i] = (uint8_t)((bq_unpack_pair(in + 32, i) | (in[i % 32] >> i / 32 & 1) << 2) - 4);
+	}
+}
+
+/* 128 bytes of low halves (of value k of 128 in byte k % 64), a plane of pairs above them, 16 scales, outer scale. */
 static void unpack_q6_k(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
 {
 	for (size_t b = 0; b < nblocks; b++, in += 210) {
 		memcpy(row->scale[0] + 16 * b, in + 192, 16);
 		memcpy(row->scale[1] + 2 * b, in + 208, 2);
-		for (unsigned i = 0; i < 256; i++) {
-			const unsigned half = i / 128, k = i % 128;
-			const int low = in[64 * half + k % 64] >> (k < 64 ? 0 : 4) & 15;
-			const int high = in[128 + 32 * half + k % 32] >> 2 * (k / 32) & 3;
+		for (size_t i = 0; i < 256; i++) {
+			const int low = in[64 * (i / 128) + i % 64] >> (i % 128 < 64 ? 0 : 4) & 15;
 
-			row->codes[256 * b + i] = (uint8_t)((low | high << 4) - 32);
+			row->codes[256 * b + i] = (uint8_t)((low | bq_unpack_pair(in + 128, i) << 4) - 32);
 		}
 	}
 }
@@ -128,10 +160,10 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_INT_QUANTIZED] = { .packing = BQ_BYTES },
 	[BQ_LAYOUT_FLOAT_QUANTIZED] = { .packing = BQ_BYTES },
 	[BQ_LAYOUT_NAIVE_QUANTIZED] = { .packing = BQ_BYTES },
-	[BQ_LAYOUT_MXFP8_QUANTIZED] = { .packing = BQ_BYTES, .result = BQ_BF16 },
-	[BQ_LAYOUT_NVFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES, .result = BQ_BF16 },
-	[BQ_LAYOUT_MXFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES, .result = BQ_BF16 },
-	[BQ_LAYOUT_MXFP6_PACK_QUANTIZED] = { .packing = BQ_SIXES, .result = BQ_BF16 },
+	[BQ_LAYOUT_MXFP8_QUANTIZED] = { .packing = BQ_BYTES },
+	[BQ_LAYOUT_NVFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
+	[BQ_LAYOUT_MXFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
+	[BQ_LAYOUT_MXFP6_PACK_QUANTIZED] = { .packing = BQ_SIXES },
 	[BQ_LAYOUT_GGML_Q8_0] = { BLOCK(32, 34, 1, 0), .pack = pack_q8_0, .unpack = unpack_q8_0 },
 	[BQ_LAYOUT_GGML_Q4_0] = { BLOCK(32, 18, 1, 0), .pack = pack_q4_0, .unpack = unpack_q4_0 },
 	[BQ_LAYOUT_GGML_Q5_0] = { BLOCK(32, 22, 1, 0), .pack = pack_q5_0, .unpack = unpack_q5_0 },
@@ -139,6 +171,9 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_GGML_Q4_1] = { BLOCK(32, 20, 2, 0), .unpack = unpack_q4_1 },
 	[BQ_LAYOUT_GGML_Q5_1] = { BLOCK(32, 24, 2, 0), .unpack = unpack_q5_1 },
 	[BQ_LAYOUT_GGML_Q6_K] = { BLOCK(256, 210, 1, 208), .unpack = unpack_q6_k },
+	[BQ_LAYOUT_GGML_Q5_K] = { BLOCK(256, 176, 2, 0), .unpack = unpack_q5_k },
+	[BQ_LAYOUT_GGML_Q2_K] = { BLOCK(256, 84, 2, 80), .unpack = unpack_q2_k },
+	[BQ_LAYOUT_GGML_Q3_K] = { BLOCK(256, 110, 1, 108), .unpack = unpack_q3_k },
 };
 
 const struct bq_layout *bq_layout(uint32_t id)

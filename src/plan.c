@@ -167,7 +167,7 @@ static void add_planes(struct bq_plan *plan, const struct bq_layout *layout, uin
 /* Dtypes that the rules' arithmetic is rounded to. A float32 scale level promotes the quotient and the product to float32;
  * scales narrower than the weights' dtype (E4M3, E8M0) are widened to it, but a decoder, which does not know the weights,
  * widens them to bfloat16. */
-static void choose_work(struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+static void choose_work(struct bq_plan *plan, const struct bq_rules *rules)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 	uint32_t scale = scheme->scale[0].dtype, decoder;
@@ -179,7 +179,7 @@ static void choose_work(struct bq_plan *plan, const struct bq_rules *rules, cons
 		plan->encode_work = !wide || scale == plan->input ? plan->input : BQ_F32;
 		plan->decode_work = decoder;
 	}
-	plan->result = layout->result ? layout->result : rules->work_input ? decoder : BQ_F32;
+	plan->result = rules->work_input ? decoder : BQ_F32;
 }
 
 enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
@@ -227,7 +227,7 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 	REQUIRE(!status, status);
 
 	add_planes(plan, layout, rank);
-	choose_work(plan, rules, layout);
+	choose_work(plan, rules);
 	plan->passes = scheme->calibration == BQ_MINMAX && !scheme->scale[scheme->nscales - 1].rank ? 2 : 1;
 	workspace = bq_workspace(plan, NULL, NULL);
 	REQUIRE(workspace < 2 * MAX_STEP, BQ_TOO_BIG);

@@ -30,6 +30,10 @@ static const struct bq_preset presets[] = {
 	{ "ggml:q6_k", "6-bit codes, 8-bit scales per 16 under an f16 one per 256: hard to tell from the original", {
 		.value = BQ_I6, .nscales = 2, .scale = { { BQ_I8, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q6_K, BQ_FUSED_Q6_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q5_k", "5-bit codes, 6-bit scales and mins per 32 under f16 ones per 256: q4_k with a bit to spare", {
+		.value = BQ_U5, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
+		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q5_K, BQ_FUSED_Q5_K, BQ_RULES_GGML) } },
 	{ "ggml:q5_1", "5-bit codes, f16 scale and min per 32: q5_0 for values far from zero on average", {
 		.value = BQ_U5, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .nmins = 1, .min = { { BQ_F16, GROUP(32) } },
 		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q5_1, BQ_FUSED_Q5_1, BQ_RULES_GGML) } },
@@ -46,6 +50,13 @@ static const struct bq_preset presets[] = {
 		.value = BQ_U4, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q4_K, BQ_FUSED_Q4_K, BQ_RULES_GGML) } },
+	{ "ggml:q3_k", "3-bit codes, 6-bit scales per 16 under an f16 one per 256: where 4 bits do not fit", {
+		.value = BQ_I3, .nscales = 2, .scale = { { BQ_I6, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q3_K, BQ_FUSED_Q3_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q2_k", "2-bit codes, 4-bit scales and mins per 16 under f16 ones per 256: the largest models, with an imatrix", {
+		.value = BQ_U2, .nscales = 2, .scale = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } },
+		.nmins = 2, .min = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q2_K, BQ_FUSED_Q2_K, BQ_RULES_GGML) } },
 	{ "ct:w4a16", "int4 weights in groups of 128, symmetric: vLLM's usual 4 bits", {
 		INT_GROUPS(4), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
 	{ "ct:w4a16_asym", "int4 weights in groups of 128 with zero points", {

@@ -55,6 +55,9 @@ export const LAYOUTS = [
 	'ggml-q4_1',
 	'ggml-q5_1',
 	'ggml-q6_k',
+	'ggml-q5_k',
+	'ggml-q2_k',
+	'ggml-q3_k',
 ];
 
 /** enum bq_kernels_id */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q6_k.c - q6_K: 16 sub-blocks of 16 values, each with a scale of 8 bits; an f16 scale of these. Codes of 6 bits.
  */
-#include <math.h>
-
 #include "kernels.h"
-#include "ggml_search.h"
+#include "ggml_k16.h"
 
 #define VALUES 256
 #define NBYTES 210
@@ -17,36 +15,20 @@
 #define SCALES 192
 #define OUTER 208
 
-/* 128 values take 64 bytes of low halves and 32 of high bits: value k has the low half of byte k % 64, or the high one from
- * k = 64 on, and two bits of byte k % 32. */
+/* 128 values take 64 bytes of low halves: value k has the low half of byte k % 64, or the high one from k = 64 on. The upper
+ * two bits are a plane of pairs. */
 static void pack_codes(const uint8_t *codes, uint8_t *out)
 {
-	memset(out, 0, SCALES);
-	for (int i = 0; i < VALUES; i++) {
-		const int half = i / 128, k = i % 128;
+	uint8_t upper[VALUES];
 
-		out[64 * half + k % 64] |= (uint8_t)((codes[i] & 15) << (k < 64 ? 0 : 4));
-		out[HIGH + 32 * half + k % 32] |= (uint8_t)(codes[i] >> 4 << 2 * (k / 32));
+	for (int i = 0; i < VALUES; i++)
+		upper[i] = codes[i] >> 4;
+	bq_pack_pairs(upper, out + HIGH);
+	for (int b = 0; b < HIGH; b++) {
+		const uint8_t *code = codes + 128 * (b / 64) + b % 64;
+
+		out[b] = (uint8_t)((code[0] & 15) | (code[64] & 15) << 4);
 	}
-}
-
-static int unpack_code(const uint8_t *in, int i)
-{
-	const int half = i / 128, k = i % 128;
-	const int low = in[64 * half + k % 64] >> (k < 64 ? 0 : 4) & 15;
-
-	return low | (in[HIGH + 32 * half + k % 32] >> 2 * (k / 32) & 3) << 4;
-}
-
-/* The scale of the largest magnitude; the searches of extreme values give NaN, which is passed over. */
-static float largest_of(const float *scale)
-{
-	float largest = 0.0f;
-
-	for (int j = 0; j < SUB_BLOCKS; j++)
-		if (fabsf(scale[j]) > fabsf(largest))
-			largest = scale[j];
-	return largest;
 }
 
 static void encode_block(const float *x, const float *importance, uint8_t *out)
@@ -61,7 +43,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 			SUB_VALUES, LEVELS, x + first, importance ? importance + first : NULL, codes + first);
 	}
 
-	const float largest = largest_of(scale);
+	const float largest = bq_largest_scale(SUB_BLOCKS, scale);
 
 	if (fabsf(largest) < BQ_SEARCH_TINY) {
 		memset(out, 0, NBYTES);
@@ -95,12 +77,10 @@ void bq_encode_q6_k_scalar(const float *x, const float *importance, float row_si
 		const float *values = x + block * VALUES;
 		const float *weights = importance ? importance + block * VALUES : NULL;
 
-		if (bq_all_finite(VALUES, values) && (!weights || bq_all_finite(VALUES, weights))) {
+		if (bq_all_finite(VALUES, values) && (!weights || bq_all_finite(VALUES, weights)))
 			encode_block(values, weights, out);
-		} else {
-			memset(out, 0, NBYTES); /* as in q4_K */
-			bq_store16(out + OUTER, 0x7E00);
-		}
+		else
+			bq_store_nonfinite_block(NBYTES, OUTER, 1, out);
 	}
 }
 
@@ -109,10 +89,12 @@ void bq_decode_q6_k_scalar(const uint8_t *in, size_t nblocks, float *out)
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float outer = bq_f32_from_f16(bq_load16(in + OUTER));
 
-		for (int i = 0; i < VALUES; i++) {
+		for (size_t i = 0; i < VALUES; i++) {
 			const float scale = outer * (float)(int8_t)in[SCALES + i / SUB_VALUES];
+			const int low = in[64 * (i / 128) + i % 64] >> (i % 128 < 64 ? 0 : 4) & 15;
+			const int code = low | bq_unpack_pair(in + HIGH, i) << 4;
 
-			out[i] = bq_ggml_decoded(scale * (float)(unpack_code(in, i) - LEVELS));
+			out[i] = bq_ggml_decoded(scale * (float)(code - LEVELS));
 		}
 	}
 }

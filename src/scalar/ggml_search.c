@@ -30,6 +30,13 @@ int bq_all_finite(size_t count, const float *x)
 	return 1;
 }
 
+void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, uint8_t *out)
+{
+	memset(out, 0, nbytes);
+	for (size_t i = 0; i < nhalves; i++)
+		bq_store16(out + halves_at + 2 * i, 0x7E00);
+}
+
 float bq_sum_of_squares(size_t count, const float *x)
 {
 	float sum = 0.0f;
@@ -50,7 +57,7 @@ float bq_weigh(size_t count, const float *x, const float *importance, float sigm
 	return sum;
 }
 
-float bq_scale_of_largest(size_t count, int top, const float *x, uint8_t *codes)
+float bq_scale_of_largest(size_t count, int top, uint8_t limit, const float *x, uint8_t *codes)
 {
 	float largest = 0.0f;
 
@@ -63,7 +70,7 @@ float bq_scale_of_largest(size_t count, int top, const float *x, uint8_t *codes)
 	for (size_t i = 0; i < count; i++) {
 		const uint8_t code = (uint8_t)bq_round_by_magic(inverse * x[i]);
 
-		codes[i] = code < top ? code : (uint8_t)top;
+		codes[i] = code < limit ? code : limit;
 	}
 	return largest / (float)top;
 }

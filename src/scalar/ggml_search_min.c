@@ -3,7 +3,9 @@
  */
 #include "ggml_search.h"
 
+const struct bq_search_steps bq_search_steps_q2_k = { -0.5f, 0.1f, 15, 1 };
 const struct bq_search_steps bq_search_steps_q4_k = { -1.0f, 0.1f, 20, 0 };
+const struct bq_search_steps bq_search_steps_q5_k = { -0.5f, 0.1f, 15, 0 };
 const struct bq_search_steps bq_search_steps_weighted = { -0.9f, 0.05f, 36, 0 };
 
 static float weighted_error(

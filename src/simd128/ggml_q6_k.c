@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q6_k.c - q6_K: the search with four sub-blocks in lanes; the last rounding sub-block by sub-block.
  */
-#include <math.h>
-
 #include "kernels.h"
-#include "ggml_search.h"
+#include "ggml_k16.h"
 
 #define VALUES 256
 #define NBYTES 210
@@ -17,99 +15,37 @@
 #define SCALES 192
 #define OUTER 208
 
-/* What the search finds for each sub-block. tiny: all ones where its codes are all 0 and so is its scale. */
-struct found {
-	float scale[SUB_BLOCKS], inverse[SUB_BLOCKS];
-	uint32_t tiny[SUB_BLOCKS];
-};
-
-/* Returns 0 if the block is to be done in scalar. */
-static int search_all(const float *x, const float *importance, struct found *found)
-{
-	v128_t doubt = wasm_i32x4_splat(0);
-
-	BQ_ROLLED
-	for (int j = 0; j < SUB_BLOCKS; j += 4) {
-		const float *values = x + j * SUB_VALUES;
-		const v128_t largest = bq_first_largest_of_four(SUB_VALUES, values);
-		const v128_t tiny =
-			wasm_f32x4_lt(bq_f32x4_magnitude(largest), wasm_f32x4_splat(BQ_SEARCH_TINY));
-		struct bq_signed_lanes lanes[SUB_VALUES];
-		v128_t inverse, unsure;
-
-		bq_fill_signed_lanes(SUB_VALUES, values, importance ? importance + j * SUB_VALUES : NULL, NULL, lanes);
-
-		const v128_t scale =
-			bq_search_signed_scale_simd128(SUB_VALUES, lanes, largest, LEVELS, &inverse, &unsure);
-
-		doubt = wasm_v128_or(doubt, wasm_v128_andnot(unsure, tiny));
-		wasm_v128_store(found->scale + j, wasm_v128_andnot(scale, tiny));
-		wasm_v128_store(found->inverse + j, inverse);
-		wasm_v128_store(found->tiny + j, tiny);
-	}
-	return !wasm_v128_any_true(doubt);
-}
-
-/* 16 codes of numbers rounded by bq_round_by_magic. */
-static inline v128_t codes_of(const v128_t x[4])
-{
-	const v128_t magic = bq_f32x4_splat(12582912.0f);
-	const v128_t mask = bq_u32x4_splat(0x7FFFFF);
-	const v128_t base = bq_u32x4_splat(0x400000 - LEVELS);
-	v128_t code[4];
-
-	for (int k = 0; k < 4; k++)
-		code[k] = wasm_i32x4_sub(wasm_v128_and(wasm_f32x4_add(x[k], magic), mask), base);
-	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat(2 * LEVELS - 1));
-}
-
 /* The codes of a sub-block for its scale as stored; those of the search where that is 0. */
 static inline v128_t encode_codes(const float *x, float stored, float inverse, uint32_t tiny)
 {
-	v128_t quotient[4];
-
-	if (stored == 0.0f) {
-		for (int k = 0; k < 4; k++)
-			quotient[k] = wasm_f32x4_mul(wasm_v128_load(x + 4 * k), wasm_f32x4_splat(inverse));
-		return wasm_v128_andnot(codes_of(quotient), wasm_i32x4_splat((int32_t)tiny));
-	}
-	for (int k = 0; k < 4; k++)
-		quotient[k] = wasm_f32x4_div(wasm_v128_load(x + 4 * k), wasm_f32x4_splat(stored));
-	return codes_of(quotient);
+	return stored == 0.0f ? bq_signed_codes_of_search(LEVELS, x, inverse, tiny)
+						  : bq_signed_codes_of_quotients(LEVELS, x, stored);
 }
 
 /* codes: of 128 values. */
 static void pack_half(const v128_t codes[8], uint8_t *low, uint8_t *high)
 {
-	for (int side = 0; side < 2; side++) {
-		v128_t bits = wasm_i32x4_splat(0);
+	v128_t upper[8];
 
-		for (int group = 0; group < 4; group++) {
-			/* The bits from the byte above stay out: codes are below 64. */
-			const v128_t upper = wasm_u16x8_shr(wasm_v128_and(codes[2 * group + side], bq_u8x16_splat(0x30)), 4);
-
-			bits = wasm_v128_or(bits, wasm_i16x8_shl(upper, (unsigned)(2 * group)));
-		}
-		wasm_v128_store(high + 16 * side, bits);
-		for (int group = 0; group < 2; group++)
-			wasm_v128_store(low + 32 * group + 16 * side,
-				bq_join_nibbles(
-					bq_low_nibbles(codes[2 * group + side]), bq_low_nibbles(codes[2 * (group + 2) + side])));
-	}
+	for (int k = 0; k < 8; k++)
+		upper[k] = wasm_u16x8_shr(wasm_v128_and(codes[k], bq_u8x16_splat(0x30)), 4);
+	bq_pack_pairs_of_half(upper, high);
+	for (int k = 0; k < 4; k++)
+		wasm_v128_store(
+			low + 16 * k, bq_join_nibbles(bq_low_nibbles(codes[k]), bq_low_nibbles(codes[k + 4])));
 }
 
 static void encode_block(const float *x, const float *importance, uint8_t *out)
 {
-	struct found found;
-	float largest = 0.0f;
+	struct bq_k16_found found;
 
-	if (!search_all(x, importance, &found) || (importance && !bq_all_finite_simd128(VALUES, importance))) {
+	if (!bq_search_k16(LEVELS, x, importance, NULL, &found) || (importance && !bq_all_finite_simd128(VALUES, importance))) {
 		bq_encode_q6_k_scalar(x, importance, 0.0f, 1, out);
 		return;
 	}
-	for (int j = 0; j < SUB_BLOCKS; j++)
-		if (fabsf(found.scale[j]) > fabsf(largest))
-			largest = found.scale[j];
+
+	const float largest = bq_largest_scale(SUB_BLOCKS, found.scale);
+
 	if (fabsf(largest) < BQ_SEARCH_TINY) {
 		memset(out, 0, NBYTES);
 		return;

@@ -51,6 +51,23 @@ v128_t bq_first_largest_of_four(size_t count, const float *x)
 	return result;
 }
 
+v128_t bq_sums_of_squares(const float *const x[4])
+{
+	v128_t sum = wasm_f32x4_splat(0.0f);
+
+	BQ_ROLLED
+	for (int i = 0; i < 256; i += 4) {
+		v128_t value[4];
+
+		for (int k = 0; k < 4; k++)
+			value[k] = wasm_v128_load(x[k] + i);
+		bq_transpose(value);
+		for (int k = 0; k < 4; k++)
+			sum = wasm_f32x4_add(sum, wasm_f32x4_mul(value[k], value[k]));
+	}
+	return sum;
+}
+
 /* Value i of blocks 0 to 3, and of 4 to 7, into x and, as it is, importance into weight. */
 void bq_fill_pair_lanes(size_t count, const float *x, const float *importance, struct bq_pair_lanes *lanes)
 {

@@ -122,6 +122,9 @@ v128_t bq_first_largest_of_four(size_t count, const float *x);
 /* count: a multiple of 4. */
 int bq_all_finite_simd128(size_t count, const float *x);
 
+/* bq_sum_of_squares of four times 256 values. */
+v128_t bq_sums_of_squares(const float *const x[4]);
+
 /* Four consecutive blocks in lanes: value i of each with its weight and their product. */
 struct bq_signed_lanes {
 	v128_t x, weight, product;
@@ -131,10 +134,16 @@ struct bq_signed_lanes {
 void bq_fill_signed_lanes(
 	size_t count, const float *x, const float *importance, const float *sigma, struct bq_signed_lanes *lanes);
 
+/* bq_first_largest of each lane. */
+v128_t bq_first_largest_of_lanes(size_t count, const struct bq_signed_lanes *lanes);
+
 /* Search A. largest: of bq_first_largest. *inverse: what the codes are made with, round(inverse * x). Returns the scales;
  * *unsure: lanes to be redone. */
 v128_t bq_search_signed_scale_simd128(size_t count, const struct bq_signed_lanes *lanes, v128_t largest, float levels,
 	v128_t *inverse, v128_t *unsure);
+
+/* Search B for 16 blocks of 16, without their codes. Returns 0 if they are to be done in scalar. */
+int bq_search_by_turns_simd128(const float x[256], float scale[16]);
 
 /* Eight consecutive blocks in the lanes of two vectors: value i, its weight and, in between, a candidate's code. */
 struct bq_pair_lanes {
@@ -162,6 +171,20 @@ struct bq_scales_and_mins {
  * is to be redone in scalar as a whole: values or weights are not finite, or magnitudes are extreme. */
 void bq_search_scale_and_min_simd128(const struct bq_pairs pairs[2], float top, const struct bq_search_steps *steps,
 	struct bq_scales_and_mins found[2]);
+
+/* Lanes of search D: scales and mins of four blocks (those of vector g) of one eight, then of another. */
+static inline void bq_fill_positive_lanes(const struct bq_scales_and_mins *first, const struct bq_scales_and_mins *second,
+	int g, v128_t x[4], v128_t weight[4])
+{
+	x[0] = first->scale[g];
+	x[1] = first->min[g];
+	x[2] = second->scale[g];
+	x[3] = second->min[g];
+	bq_transpose(x);
+	weight[0] = weight[1] = first->sum_weight[g];
+	weight[2] = weight[3] = second->sum_weight[g];
+	bq_transpose(weight);
+}
 
 /* Search D for four times count values. codes: as floats. */
 v128_t bq_search_positive_scale_simd128(

@@ -33,6 +33,20 @@ void bq_fill_signed_lanes(
 	}
 }
 
+v128_t bq_first_largest_of_lanes(size_t count, const struct bq_signed_lanes *lanes)
+{
+	v128_t largest = wasm_i32x4_splat(0), most = largest;
+
+	for (size_t i = 0; i < count; i++) {
+		const v128_t magnitude = bq_f32x4_magnitude(lanes[i].x);
+		const v128_t larger = wasm_i32x4_gt(magnitude, most);
+
+		most = wasm_v128_bitselect(magnitude, most, larger);
+		largest = wasm_v128_bitselect(lanes[i].x, largest, larger);
+	}
+	return largest;
+}
+
 struct signed_sums {
 	v128_t product, square;
 };

@@ -200,26 +200,48 @@ static int code_of_32(const uint8_t *codes, const uint8_t *fifth_bits, size_t i)
 	return fifth_bits ? low | (int)(bq_load32(fifth_bits) >> i & 1) << 4 : low;
 }
 
-static float value_of_q4_k(const uint8_t *block, size_t i)
+/* q4_K, and q5_K, whose fifth bits are before the others. */
+static float value_of_k32(const uint8_t *block, const uint8_t *fifth_bits, size_t i)
 {
 	const size_t j = i / 32;
-	const uint8_t *six = block + 4;
+	const uint8_t *six = block + 4, *codes = fifth_bits ? fifth_bits + 32 : block + 16;
 	const int scale = j < 4 ? six[j] & 63 : (six[j + 4] & 15) | six[j - 4] >> 6 << 4;
 	const int min = j < 4 ? six[j + 4] & 63 : six[j + 4] >> 4 | six[j] >> 6 << 4;
-	const int code = block[16 + 32 * (i / 64) + i % 32] >> (i % 64 < 32 ? 0 : 4) & 15;
+	const int low = codes[32 * (i / 64) + i % 32] >> (i % 64 < 32 ? 0 : 4) & 15;
+	const int code = fifth_bits ? low | (fifth_bits[i % 32] >> j & 1) << 4 : low;
 
 	return (bq_f32_from_f16(bq_load16(block)) * (float)scale) * (float)code -
 		bq_f32_from_f16(bq_load16(block + 2)) * (float)min;
+}
+
+static int pair_of(const uint8_t *plane, size_t i)
+{
+	return plane[32 * (i / 128) + i % 32] >> 2 * (i % 128 / 32) & 3;
+}
+
+static float value_of_q2_k(const uint8_t *block, size_t i)
+{
+	return (bq_f32_from_f16(bq_load16(block + 80)) * (float)(block[i / 16] & 15)) * (float)pair_of(block + 16, i) -
+		bq_f32_from_f16(bq_load16(block + 82)) * (float)(block[i / 16] >> 4);
+}
+
+static float value_of_q3_k(const uint8_t *block, size_t i)
+{
+	const size_t j = i / 16;
+	const int low = j < 8 ? block[96 + j] & 15 : block[96 + j - 8] >> 4;
+	const int scale = (low | (block[104 + j % 4] >> 2 * (j / 4) & 3) << 4) - 32;
+	const int code = pair_of(block + 32, i) - (block[i % 32] >> i / 32 & 1 ? 0 : 4);
+
+	return (bq_f32_from_f16(bq_load16(block + 108)) * (float)scale) * (float)code;
 }
 
 static float value_of_q6_k(const uint8_t *block, size_t i)
 {
 	const size_t half = i / 128, k = i % 128, group = k / 32;
 	const uint8_t low = block[64 * half + 32 * (group & 1) + k % 32];
-	const int high = block[128 + 32 * half + k % 32] >> 2 * group & 3;
 	const float scale = bq_f32_from_f16(bq_load16(block + 208)) * (float)(int8_t)block[192 + i / 16];
 
-	return scale * (float)(((group < 2 ? low & 15 : low >> 4) | high << 4) - 32);
+	return scale * (float)(((group < 2 ? low & 15 : low >> 4) | pair_of(block + 128, i) << 4) - 32);
 }
 
 /* Value i of a block, straight from the layouts of blockquant.h. */
@@ -240,7 +262,13 @@ static float value_of(const struct format *format, const uint8_t *block, size_t 
 	case BQ_FUSED_Q5_1:
 		return (float)code_of_32(block + 8, block + 4, i) * scale + min;
 	case BQ_FUSED_Q4_K:
-		return value_of_q4_k(block, i);
+		return value_of_k32(block, NULL, i);
+	case BQ_FUSED_Q5_K:
+		return value_of_k32(block, block + 16, i);
+	case BQ_FUSED_Q2_K:
+		return value_of_q2_k(block, i);
+	case BQ_FUSED_Q3_K:
+		return value_of_q3_k(block, i);
 	default:
 		return value_of_q6_k(block, i);
 	}

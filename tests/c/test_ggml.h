@@ -62,6 +62,15 @@ static const struct format formats[] = {
 	{ "q6_k", BQ_FUSED_Q6_K, BQ_LAYOUT_GGML_Q6_K,
 		.hashes = { 0xb629bbc39c622b5a, 0x2cda6c89deb0cd45, 0xdb327c60dcb1d782, 0x7d3627ad8d578360,
 			0xc44c9da7833585cc, 0xc857ae7709f2b00a } },
+	{ "q5_k", BQ_FUSED_Q5_K, BQ_LAYOUT_GGML_Q5_K,
+		.hashes = { 0xee3d96c1618c8890, 0x4f63d6b361ef9a74, 0x67bd637a6120e03a, 0xb153bbd2335b4dbf,
+			0x09ea6dd3f8d63896, 0x67bd637a6120e03a } },
+	{ "q2_k", BQ_FUSED_Q2_K, BQ_LAYOUT_GGML_Q2_K,
+		.hashes = { 0xed9ab429907987dd, 0x8e67da6c69dc634f, 0x2b1b3a168bf6b7ac, 0xb5f58b9e91656516,
+			0x7e2442245eb0758b, 0x65ce0b873bcb854c } },
+	{ "q3_k", BQ_FUSED_Q3_K, BQ_LAYOUT_GGML_Q3_K,
+		.hashes = { 0x827063e9f28675fa, 0xac288b157b73e4b8, 0xd9a806ee87487575, 0x4398e8ce2925612d,
+			0xa5da6b9f52cf09be, 0x418e82b1b5acc7d7 } },
 };
 
 static inline const struct bq_layout *layout_of(const struct format *format)
