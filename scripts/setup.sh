@@ -96,9 +96,14 @@ fi
 
 # ---- Node and npm packages ------------------------------------------------------------------------------------------
 
-if ! have node || ! have npm || [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
+# As package.json's "engines" says.
+node_is_new() {
+	have node && node -e 'const [major, minor] = process.versions.node.split(".").map(Number);
+		process.exit(major > 20 || (major === 20 && minor >= 16) ? 0 : 1)'
+}
+if ! node_is_new || ! have npm; then
 	found=$(have node && node --version || echo none)
-	fail "missing: Node.js 20 or newer with npm (found: $found). Debian 12 and Ubuntu 24.04 package an older one: https://nodejs.org/download"
+	fail "missing: Node.js 20.16 or newer with npm (found: $found). Debian 12 and Ubuntu 24.04 package an older one: https://nodejs.org/download"
 fi
 
 stamp=$(cat package-lock.json package.json | cksum)

@@ -1,10 +1,9 @@
 // sample.js - `blockquant sample OUT.safetensors`: a model to try things with where none can be downloaded.
 // SPDX-License-Identifier: MIT
 
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readOrNull } from '../node/config-file.js';
 import { FileTransaction } from '../node/file-sink.js';
-import { systemCode, systemError } from '../node/system-error.js';
 import { layoutSafetensors } from '../safetensors/write.js';
 import { warn } from './errors.js';
 import { bytes, printJson, printLines } from './print.js';
@@ -71,11 +70,10 @@ const usualConfigPath = (output) => join(dirname(output), 'config.json');
  * @param {string} config
  */
 async function configPathFor(output, config) {
-	const path = usualConfigPath(output);
-	try {
-		return (await readFile(path, 'utf8')) === config ? path : `${output}.config.json`;
-	} catch (cause) {
-		if (systemCode(cause) === 'ENOENT') return path;
-		throw systemError(cause, `cannot read ${path}`);
-	}
+	const usual = usualConfigPath(output);
+	const beside = `${output}.config.json`;
+	// The one that has the file's name is read before the usual one.
+	if ((await readOrNull(beside)) !== null) return beside;
+	const existing = await readOrNull(usual);
+	return existing === null || existing === config ? usual : beside;
 }
