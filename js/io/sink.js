@@ -5,8 +5,8 @@ import { BlockQuantError } from '../errors.js';
 
 /**
  * Where a file goes. `write` has taken the bytes when its promise resolves, so that the caller may
- * use the buffer again. After the last write exactly one of `close` (keep) or `abort` (throw away)
- * is called.
+ * use the buffer again. After the last write `close` (keep) is called; if anything fails, `close`
+ * too, or before the first write, `abort` (throw away) is.
  * @typedef {object} Sink
  * @property {(bytes: Uint8Array, offset: number) => void | Promise<void>} write
  * @property {() => void | Promise<void>} [close]
