@@ -79,7 +79,7 @@ async function open(opening) {
 	const model = await opening;
 	const { name, tensors, nbytes, files, hasConfig, warnings, offers } = model;
 	const chosen = showFormats(offers, nbytes, (name) => choose(name).catch(showError));
-	if (chosen === undefined) throw new Error(offers[0]?.refusal ?? 'there is no format to choose from');
+	if (chosen === undefined) throw new Error(refusalOf(offers));
 	byId('model-name').textContent = name;
 	byId('model-facts').textContent = [
 		countText(tensors, 'tensor'),
@@ -92,6 +92,12 @@ async function open(opening) {
 	byId('model').hidden = byId('formats-card').hidden = false;
 	await choose(chosen);
 	byId('quantize').focus({ preventScroll: true });
+}
+
+/** Why no format will do: the reason that lies in the model, before one that lies in a format. @param {Opened['offers']} offers */
+function refusalOf(offers) {
+	const offer = offers.find(({ code }) => code !== 'unsupported') ?? offers[0];
+	return offer?.refusal ?? 'there is no format to choose from';
 }
 
 /** Shows what the scheme would do. @param {string} name */

@@ -8,7 +8,8 @@ import { outputFiles, outputName, sortInput } from './files.js';
 /** @typedef {Awaited<ReturnType<typeof openModel>>} Model */
 /** @typedef {{ done: number, total: number, tensor: string }} Progress */
 /** @typedef {(progress: Progress) => void} OnProgress */
-/** @typedef {{ name: string, bitsPerWeight: number, description: string, nbytes: number | null, refusal: string }} Offer
+/** @typedef {{ name: string, bitsPerWeight: number, description: string, nbytes: number | null, refusal: string,
+ *   code: string }} Offer
  *   a scheme, and the size that it would give this model; or null and why it cannot */
 /** @typedef {{ name: string, format: string, tensors: number, nbytes: number, files: number, hasConfig: boolean,
  *   warnings: string[], offers: Offer[] }} Opened */
@@ -147,10 +148,10 @@ export class Session {
 		return schemes().map(({ name, bitsPerWeight, description }) => {
 			const offer = { name, bitsPerWeight, description };
 			try {
-				return { ...offer, nbytes: plan(model, this.#options(name)).totals.nbytesAfter, refusal: '' };
+				return { ...offer, nbytes: plan(model, this.#options(name)).totals.nbytesAfter, refusal: '', code: '' };
 			} catch (error) {
 				if (!(error instanceof BlockQuantError)) throw error;
-				return { ...offer, nbytes: null, refusal: error.message };
+				return { ...offer, nbytes: null, refusal: error.message, code: error.code };
 			}
 		});
 	}

@@ -7,7 +7,7 @@ import { countText, decibelText, shapeText, sizeText } from './text.js';
 
 /** @typedef {import('./session.js').TensorRow} TensorRow */
 
-const PAGE = 150;
+const PAGE = 100;
 
 export class TensorTable {
 	#card = byId('tensors');

