@@ -13,7 +13,7 @@ const program = (variable, usual) => [process.env[variable], ...usual].find((pat
 /** By name: the program, or undefined. BLOCKQUANT_CHROMIUM and BLOCKQUANT_FIREFOX name others. */
 const programs = {
 	chromium: program('BLOCKQUANT_CHROMIUM', ['/usr/bin/chromium', '/usr/bin/google-chrome']),
-	firefox: program('BLOCKQUANT_FIREFOX', ['/usr/bin/firefox-esr', '/usr/bin/firefox']),
+	firefox: program('BLOCKQUANT_FIREFOX', ['/usr/bin/firefox-esr']),
 };
 
 export const browserNames = /** @type {const} */ (['chromium', 'firefox']);

@@ -10,16 +10,17 @@ import { DEMO_HEADERS, isOfDemo, serve } from '../../scripts/serve.mjs';
 import { browserNames, newPage, skipReason, startBrowser } from './browser-support.js';
 import { done, headerOf, root, safetensorsOf, sha256 } from './cli-support.js';
 import {
+	assertNeverHeldUp,
 	choose,
 	commandOutput,
 	downloadAll,
 	folder,
-	LONGEST_TASK,
+	heldUpDuring,
+	IDLE_WORKER,
 	openOnPage,
 	quantizeOnPage,
 	sources,
 	text,
-	watchThread,
 } from './page-support.js';
 
 const TIMEOUT = { timeout: 240_000 };
@@ -76,7 +77,10 @@ for (const name of browserNames)
 		let server;
 		let started;
 		before(async () => {
-			server = await serve(root, { headers: DEMO_HEADERS, allow: isOfDemo });
+			server = await serve(root, {
+				headers: DEMO_HEADERS,
+				allow: (path) => isOfDemo(path) || path === IDLE_WORKER,
+			});
 			started = await startBrowser(name);
 		}, TIMEOUT);
 		after(async () => {
@@ -93,7 +97,6 @@ for (const name of browserNames)
 					elsewhere.push(request.url());
 			});
 			try {
-				await watchThread(page);
 				await page.goto(`${server.url}/web-demo/`);
 				await run(page);
 				assert.deepEqual(complaints, []);
@@ -103,20 +106,15 @@ for (const name of browserNames)
 			}
 		}
 
-		/**
-		 * How long the page's thread was held up at worst while something was done. A task that our code makes too long is so every
-		 * time; one that waited for a busy machine's processor is not: the best of three counts.
-		 */
-		async function isNeverHeldUp(run) {
-			const longest = [];
-			while (longest.length < 3 && !longest.some((ms) => ms <= LONGEST_TASK))
+		/** Runs, and no task of the page's thread may be long. */
+		const isNeverHeldUp = (run) =>
+			assertNeverHeldUp(async () => {
+				let ms = Infinity;
 				await onPage(async (page) => {
-					await page.evaluate(() => (globalThis.heldUp = 0));
-					await run(page);
-					longest.push(await page.evaluate(() => globalThis.heldUp));
+					ms = await heldUpDuring(page, () => run(page));
 				});
-			assert.ok(Math.min(...longest) <= LONGEST_TASK, `tasks of ${longest} ms`);
-		}
+				return ms;
+			});
 
 		for (const [source, given] of Object.entries(sources))
 			for (const scheme of ['w4a16', 'nvfp4a16'])
