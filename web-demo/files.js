@@ -1,7 +1,7 @@
 // files.js - in the worker: which of the chosen files are the model, and where the output goes.
 // SPDX-License-Identifier: MIT
 
-import { blobSink } from './library.js';
+import { outputFile } from './disk.js';
 
 const MODEL_FILE = /\.(safetensors|gguf|index\.json)$/i;
 
@@ -29,24 +29,32 @@ export function outputName(input, scheme) {
 }
 
 /**
- * A sink for a model of one file or of several. Parts become Blobs at once, which the browser may keep on disk.
+ * A sink for a model of one file or of several.
  * @param {string} name of the file, if it is one; several have names of their own
  */
 export function outputFiles(name) {
-	/** @type {Map<string, ReturnType<typeof blobSink>>} */
-	const sinks = new Map();
+	/** @type {Map<string, import('./disk.js').OutputFile>} */
+	const outputs = new Map();
 	/** @param {string} file */
-	const open = (file) => {
-		const sink = blobSink();
-		sinks.set(file, sink);
-		return sink;
+	const open = async (file) => {
+		const output = await outputFile();
+		outputs.set(file, output);
+		return output;
+	};
+	const remove = async () => {
+		for (const output of outputs.values()) await output.remove();
+		outputs.clear();
 	};
 	return {
 		open,
 		/** @param {Uint8Array} bytes @param {number} offset */
-		write: (bytes, offset) => (sinks.get(name) ?? open(name)).write(bytes, offset),
-		abort: () => sinks.clear(),
-		files: () =>
-			[...sinks].map(([file, sink]) => new File([sink.blob()], file, { type: 'application/octet-stream' })),
+		write: async (bytes, offset) => (outputs.get(name) ?? (await open(name))).write(bytes, offset),
+		close: () => outputs.get(name)?.close(),
+		async abort() {
+			await outputs.get(name)?.abort();
+			await remove();
+		},
+		remove,
+		files: () => Promise.all([...outputs].map(async ([file, output]) => new File([await output.blob()], file))),
 	};
 }

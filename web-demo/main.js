@@ -40,7 +40,15 @@ async function job(run) {
 	} finally {
 		hideProgress();
 		setBusy(false);
+		keepFocus();
 	}
+}
+
+/** What had the focus may be gone or disabled: for those who use a keyboard, the next step has it. */
+function keepFocus() {
+	if (document.activeElement !== document.body && document.activeElement !== null) return;
+	const next = byId('formats-card').hidden ? byId('files') : byId('quantize');
+	next.focus({ preventScroll: true });
 }
 
 /** @param {boolean} busy */
@@ -91,7 +99,6 @@ async function open(opening) {
 	byId('drop').hidden = true;
 	byId('model').hidden = byId('formats-card').hidden = false;
 	await choose(chosen);
-	byId('quantize').focus({ preventScroll: true });
 }
 
 /** Why no format will do: the reason that lies in the model, before one that lies in a format. @param {Opened['offers']} offers */

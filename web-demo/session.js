@@ -28,6 +28,8 @@ export class Session {
 	#output = null;
 	/** @type {AbortController | null} */
 	#running = null;
+	/** @type {ReturnType<typeof outputFiles>[]} outputs that take room */
+	#kept = [];
 
 	/** @param {File[]} given @returns {Promise<Opened>} */
 	async open(given) {
@@ -86,13 +88,15 @@ export class Session {
 	async quantize(scheme, onProgress) {
 		const { model, name, config } = this.#opened();
 		this.#output = null;
+		await this.#makeRoom();
 		const sink = outputFiles(outputName(name, scheme));
 		const start = performance.now();
 		const result = await this.#run((signal) =>
 			quantizeModel(model, sink, { ...this.#options(scheme), config, signal, onProgress }),
 		);
 		const seconds = (performance.now() - start) / 1000;
-		const models = sink.files();
+		const models = await sink.files();
+		this.#kept.push(sink);
 		const section =
 			result.quantizationConfig && JSON.stringify({ quantization_config: result.quantizationConfig }, null, 2);
 		this.#output = { files: models, config: result.config ?? section };
@@ -129,6 +133,11 @@ export class Session {
 	/** Stops what runs, within one band. */
 	cancel() {
 		this.#running?.abort();
+	}
+
+	/** Removes outputs but the last, which may be on its way to the downloads still. */
+	async #makeRoom() {
+		for (const output of this.#kept.splice(0, this.#kept.length - 1)) await output.remove();
 	}
 
 	#opened() {

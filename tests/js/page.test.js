@@ -57,6 +57,14 @@ function manyTensors(count) {
 
 const values = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(i * i));
 
+/** In the page: names of the files in its private file system. */
+async function filesOnDisk() {
+	const names = [];
+	for await (const folder of (await navigator.storage.getDirectory()).values())
+		for await (const name of folder.keys()) names.push(name);
+	return names;
+}
+
 /** What is no model, or none that can be quantized; and what the page says of it. */
 const BAD = {
 	'text.safetensors': ['no model at all, only words\n'.repeat(20), /^text\.safetensors: .*header/],
@@ -191,10 +199,12 @@ for (const name of browserNames)
 				assert.ok(ms < 3000, `it took ${ms} ms to stop`);
 				assert.equal(await page.$('#downloads a'), null);
 				assert.ok(await page.$eval('#results', ({ hidden }) => hidden));
+				assert.deepEqual(await page.evaluate(filesOnDisk), []);
 				await page.click('#change');
 				await openOnPage(page, sources['random weights']);
 				await quantizeOnPage(page);
 				assert.equal((await page.$$('#downloads a')).length, 2);
+				assert.equal((await page.evaluate(filesOnDisk)).length, 1);
 			}),
 		);
 
