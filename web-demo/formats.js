@@ -6,8 +6,14 @@ import { countText, sizeText } from './text.js';
 
 /** @typedef {import('./session.js').Offer} Offer */
 
-/** Chosen at first, where the model can have it. */
-const USUAL = 'ct:w4a16';
+/** Shown first, in this order, and the first that fits is chosen; of a long list these are what most people want. */
+const USUAL = [
+	...['ct:w4a16', 'ct:nvfp4a16', 'ct:mxfp4a16', 'ct:w8a16', 'ct:fp8_dynamic', 'ct:w4a16_asym'],
+	...['ggml:q4_k', 'ggml:q8_0', 'ggml:q6_k', 'ggml:q5_k', 'ggml:q4_0', 'ggml:q3_k'],
+];
+
+/** So many are shown in any case. */
+const FEWEST = 6;
 
 /**
  * @param {Offer[]} offers
@@ -16,10 +22,18 @@ const USUAL = 'ct:w4a16';
  * @returns {string | undefined} the one that is chosen
  */
 export function showFormats(offers, nbytesBefore, onChoice) {
-	const fitting = offers.filter(({ nbytes }) => nbytes !== null);
-	const chosen = fitting.find(({ name }) => name === USUAL)?.name ?? fitting[0]?.name;
-	byId('formats').replaceChildren(
-		...fitting.map((offer) => formatChoice(offer, nbytesBefore, offer.name === chosen, onChoice)),
+	/** @param {Offer} offer */
+	const rank = ({ name }) => (USUAL.includes(name) ? USUAL.indexOf(name) : USUAL.length);
+	const fitting = offers.filter(({ nbytes }) => nbytes !== null).sort((a, b) => rank(a) - rank(b));
+	const chosen = fitting[0]?.name;
+	const choices = fitting.map((offer) => formatChoice(offer, nbytesBefore, offer.name === chosen, onChoice));
+	const first = Math.max(FEWEST, fitting.filter((offer) => rank(offer) < USUAL.length).length);
+	byId('formats').replaceChildren(...choices.slice(0, first));
+	byId('more-formats').hidden = choices.length <= first;
+	/** @type {HTMLElement} */ (byId('more-formats').querySelector('summary')).textContent =
+		`${countText(choices.length - first, 'more format')}`;
+	/** @type {HTMLElement} */ (byId('more-formats').querySelector('.formats')).replaceChildren(
+		...choices.slice(first),
 	);
 	const refused = offers.filter(({ nbytes }) => nbytes === null);
 	const details = byId('refused');
@@ -51,5 +65,5 @@ function formatChoice({ name, bitsPerWeight, description, nbytes }, before, chec
 
 /** @param {boolean} disabled */
 export function disableFormats(disabled) {
-	for (const input of byId('formats').querySelectorAll('input')) input.disabled = disabled;
+	for (const input of byId('format-group').querySelectorAll('input')) input.disabled = disabled;
 }

@@ -37,8 +37,9 @@ const CHROMIUM_ARGUMENTS = [
 /**
  * A browser with a profile and a folder of downloads of its own, which go with it.
  * @param {'chromium' | 'firefox'} name
+ * @param {Record<string, unknown>} [preferences] of Firefox
  */
-export async function startBrowser(name) {
+export async function startBrowser(name, preferences = {}) {
 	const folder = mkdtempSync(join(tmpdir(), `blockquant-${name}-`));
 	const downloads = join(folder, 'downloads');
 	const common = { executablePath: programs[name], headless: true, protocolTimeout: 120_000 };
@@ -54,6 +55,7 @@ export async function startBrowser(name) {
 					...common,
 					browser: 'firefox',
 					extraPrefsFirefox: {
+						...preferences,
 						'browser.download.folderList': 2,
 						'browser.download.dir': downloads,
 						'browser.download.useDownloadDir': true,

@@ -65,8 +65,10 @@ export async function openOnPage(page, { files, seed }) {
 }
 
 export async function choose(page, scheme) {
-	await page.click(`input[value="${scheme}"]`);
-	await page.waitForSelector(`input[value="${scheme}"]:checked`);
+	const input = `input[value="${scheme}"]`;
+	await page.$eval(input, (element) => element.closest('details')?.setAttribute('open', ''));
+	await page.click(input);
+	await page.waitForSelector(`${input}:checked`);
 }
 
 /** Quantizes, and waits until the error is measured, too. */

@@ -242,3 +242,24 @@ for (const name of browserNames)
 			});
 		});
 	});
+
+describe('the page in a firefox that gives it no disk, as in private windows', { skip: skipReason('firefox') }, () => {
+	it('keeps the output in memory', TIMEOUT, async () => {
+		const started = await startBrowser('firefox', { 'dom.fs.enabled': false });
+		const server = await serve(root, { headers: DEMO_HEADERS, allow: isOfDemo });
+		try {
+			const { page, complaints } = await newPage(started.browser);
+			await page.goto(`${server.url}/web-demo/`);
+			assert.equal(await page.evaluate(() => typeof navigator.storage?.getDirectory), 'undefined');
+			const given = sources['random weights'];
+			await openOnPage(page, given);
+			await choose(page, 'ct:w4a16');
+			await quantizeOnPage(page);
+			assert.deepEqual(await downloadAll(page, started.downloads), commandOutput(given.path(), 'w4a16'));
+			assert.deepEqual(complaints, []);
+		} finally {
+			await server.close();
+			await started.close();
+		}
+	});
+});
