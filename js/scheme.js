@@ -114,6 +114,7 @@ export function structOfScheme(scheme) {
 		act: activations
 			? levelStruct('activations', { dtype: activations.value, block: activations.block })
 			: { dtype: 0, rank: 0, edge: [] },
+		act_scale: activations?.scale === undefined ? 0 : indexOf('activations.scale', DTYPES, activations.scale),
 	};
 }
 
@@ -141,7 +142,8 @@ export function schemeOfStruct(struct, name) {
 	if (struct.act_mode) {
 		const { dtype, block } = levelOf(struct.act);
 		const mode = /** @type {Activations['mode']} */ (ACTIVATIONS[struct.act_mode]);
-		scheme.activations = Object.freeze({ mode, value: dtype, block });
+		const scale = struct.act_scale ? { scale: DTYPES[struct.act_scale] } : {};
+		scheme.activations = Object.freeze({ mode, value: dtype, block, ...scale });
 	}
 	Object.freeze(scheme.scales);
 	if (scheme.mins) Object.freeze(scheme.mins);

@@ -148,8 +148,7 @@ function weightsOf(weights) {
 /** The preset that says the same, if there is one. @param {Scheme} scheme */
 function asPreset(scheme) {
 	const same = JSON.stringify(schemeOfStruct(structOfScheme(scheme)));
-	const { scale, symmetric } = scheme.activations ?? {};
-	if (scale !== undefined || symmetric === false) return scheme;
+	if (scheme.activations?.symmetric === false) return scheme;
 	for (const preset of presets().values())
 		if (JSON.stringify(schemeOfStruct({ ...preset.struct, fused: 0 })) === same) return preset.scheme;
 	return scheme;
