@@ -60,7 +60,9 @@ export class TensorTable {
 	}
 
 	#showMore(count = PAGE) {
-		const next = this.#matching.slice(this.#shown, this.#shown + count);
+		const rest = this.#matching.length - this.#shown;
+		// No button for the last few.
+		const next = this.#matching.slice(this.#shown, this.#shown + (rest <= count * 1.5 ? rest : count));
 		this.#body.append(...next.map((tensor) => this.#row(tensor)));
 		this.#shown += next.length;
 		const left = this.#matching.length - this.#shown;
