@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, it } from 'node:test';
 import puppeteer from 'puppeteer-core';
 
 /** @param {string} variable @param {string[]} usual */
@@ -21,6 +22,20 @@ export const browserNames = /** @type {const} */ (['chromium', 'firefox']);
 /** Why tests in this browser are skipped; false if they are not. @param {'chromium' | 'firefox'} name */
 export function skipReason(name) {
 	return programs[name] === undefined && `no ${name} here (scripts/setup.sh --test installs it on Debian)`;
+}
+
+/**
+ * A suite for each browser; where one is missing, a test that is skipped and says why (Node counts no skipped suite).
+ * @param {string} what
+ * @param {number} timeout in ms
+ * @param {(name: 'chromium' | 'firefox') => void} suite
+ */
+export function describeInBrowsers(what, timeout, suite) {
+	for (const name of browserNames) {
+		const skip = skipReason(name);
+		if (skip) it(`${what} in ${name}`, { skip });
+		else describe(`${what} in ${name}`, { timeout }, () => suite(name));
+	}
 }
 
 const CHROMIUM_ARGUMENTS = [

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import { serve } from '../../scripts/serve.mjs';
-import { browserNames, newPage, skipReason, startBrowser } from './browser-support.js';
+import { browserNames, describeInBrowsers, newPage, skipReason, startBrowser } from './browser-support.js';
 import { packedProject } from './packed.js';
 import { PAGES, userCode } from './user-code.js';
 
@@ -66,45 +66,44 @@ const USES = {
 	'/esbuild-out/page.html': 'esbuild, page and worker',
 };
 
-for (const name of browserNames)
-	describe(`the package in ${name}`, { skip: skipReason(name), timeout: 600_000 }, () => {
-		let started;
-		before(async () => {
-			started = await startBrowser(name);
-		}, TIMEOUT);
-		after(() => started?.close(), TIMEOUT);
+describeInBrowsers('the package', 600_000, (name) => {
+	let started;
+	before(async () => {
+		started = await startBrowser(name);
+	}, TIMEOUT);
+	after(() => started?.close(), TIMEOUT);
 
-		/** What a page of the project leaves in `globalThis.outcome`. */
-		async function outcomeOf(path, policy) {
-			const headers = policy === undefined ? {} : { 'content-security-policy': policy };
-			const server = await serve(project, { headers });
-			const { page, complaints } = await newPage(started.browser);
-			try {
-				await page.goto(server.url + path);
-				const outcome = await page.evaluate(() => globalThis.outcome);
-				return { outcome, complaints };
-			} finally {
-				await page.close();
-				await server.close();
-			}
+	/** What a page of the project leaves in `globalThis.outcome`. */
+	async function outcomeOf(path, policy) {
+		const headers = policy === undefined ? {} : { 'content-security-policy': policy };
+		const server = await serve(project, { headers });
+		const { page, complaints } = await newPage(started.browser);
+		try {
+			await page.goto(server.url + path);
+			const outcome = await page.evaluate(() => globalThis.outcome);
+			return { outcome, complaints };
+		} finally {
+			await page.close();
+			await server.close();
 		}
+	}
 
-		for (const [policy, header] of Object.entries(POLICIES))
-			for (const [path, use] of Object.entries(USES))
-				it(`gives Node's bytes in ${use}, under ${policy}`, TIMEOUT, async () => {
-					const { outcome, complaints } = await outcomeOf(path, header);
-					assert.ok(outcome, complaints.join('\n'));
-					for (const [side, results] of Object.entries(outcome)) {
-						for (const [key, value] of Object.entries(results))
-							assert.equal(value, expected[key], `${side}: ${key}`);
-						assert.ok(Object.keys(results).length > 0);
-					}
-					assert.deepEqual(complaints, []);
-				});
+	for (const [policy, header] of Object.entries(POLICIES))
+		for (const [path, use] of Object.entries(USES))
+			it(`gives Node's bytes in ${use}, under ${policy}`, TIMEOUT, async () => {
+				const { outcome, complaints } = await outcomeOf(path, header);
+				assert.ok(outcome, complaints.join('\n'));
+				for (const [side, results] of Object.entries(outcome)) {
+					for (const [key, value] of Object.entries(results))
+						assert.equal(value, expected[key], `${side}: ${key}`);
+					assert.ok(Object.keys(results).length > 0);
+				}
+				assert.deepEqual(complaints, []);
+			});
 
-		it('says so where the policy forbids WebAssembly', TIMEOUT, async () => {
-			const { outcome } = await outcomeOf('/plain/refused.html', "default-src 'self'; script-src 'self'");
-			assert.equal(outcome.code, 'unsupported');
-			assert.match(outcome.message, /^core\.wasm does not load here; /);
-		});
+	it('says so where the policy forbids WebAssembly', TIMEOUT, async () => {
+		const { outcome } = await outcomeOf('/plain/refused.html', "default-src 'self'; script-src 'self'");
+		assert.equal(outcome.code, 'unsupported');
+		assert.match(outcome.message, /^core\.wasm does not load here; /);
 	});
+});
