@@ -70,7 +70,8 @@ for (const kernels of kernelRows) {
 			} of cases) {
 				const scheme = fromCompressedTensors(json);
 				// INT8 and W8A8 are two names of one scheme; the grids of arguments have none.
-				if (/^[A-Z]/.test(said)) assert.equal(scheme.name, `ct:${said === 'W8A8' ? 'int8' : said.toLowerCase()}`);
+				if (/^[A-Z]/.test(said))
+					assert.equal(scheme.name, `ct:${said === 'W8A8' ? 'int8' : said.toLowerCase()}`);
 				const { infos, stored, values, report } = throughCore({ scheme, shape, dtype, data });
 				assert.deepEqual(infos.map((plane) => plane.name).sort(), Object.keys(expected).sort(), name);
 				infos.forEach((plane, p) => {

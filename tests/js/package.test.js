@@ -4,32 +4,16 @@
 // dist/ is built already (npm test does; by hand: npm run build). publint and attw: npm run check:package.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { packedProject, pkg, root } from './packed.js';
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 let project;
 
 before(() => {
-	for (const name of ['index.mjs', 'index.cjs', 'core.wasm', 'index.d.ts'])
-		assert.ok(existsSync(join(root, 'dist', name)), `dist/${name} is missing: npm run build`);
-	project = mkdtempSync(join(tmpdir(), 'blockquant-package-'));
-	execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], { cwd: root });
-	const installed = join(project, 'node_modules/blockquant');
-	mkdirSync(installed, { recursive: true });
-	execFileSync('tar', [
-		'xzf',
-		join(project, `blockquant-${pkg.version}.tgz`),
-		'--strip-components=1',
-		'-C',
-		installed,
-	]);
-	writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true }\n');
+	project = packedProject();
 });
 after(() => rmSync(project, { recursive: true, force: true }));
 
