@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
-import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { DEMO_HEADERS, isOfDemo, serve } from '../../scripts/serve.mjs';
 import { describeInBrowsers, newPage, skipReason, startBrowser } from './browser-support.js';
-import { done, headerOf, root, safetensorsOf, sha256 } from './cli-support.js';
+import { done, root, safetensorsOf, sha256 } from './cli-support.js';
+import { BAD, file, largeModel, manyTensors, values, WEIGHT } from './page-models.js';
 import {
 	assertNeverHeldUp,
 	choose,
@@ -24,38 +25,6 @@ import {
 } from './page-support.js';
 
 const TIMEOUT = { timeout: 240_000 };
-const WEIGHT = 'model.layers.0.mlp.up_proj.weight';
-
-/** Writes a file into this test's folder; its path. */
-function file(name, bytes) {
-	const path = join(folder, name);
-	writeFileSync(path, bytes);
-	return path;
-}
-
-/** 1 GiB of zeros that take no place on the disk. */
-function largeModel() {
-	const path = join(folder, 'large.safetensors');
-	const shape = [131072, 4096];
-	const { bytes, dataNbytes } = headerOf({ [WEIGHT]: { dtype: 'F16', shape, nbytes: 2 ** 30 } });
-	const descriptor = openSync(path, 'w');
-	writeSync(descriptor, bytes);
-	ftruncateSync(descriptor, bytes.length + dataNbytes);
-	closeSync(descriptor);
-	return path;
-}
-
-/** A model of so many small tensors. */
-function manyTensors(count) {
-	const values = Array.from({ length: 256 }, (_, i) => Math.sin(i));
-	const tensors = Array.from({ length: count }, (_, i) => [
-		`model.layers.${i}.mlp.up_proj.weight`,
-		{ shape: [2, 128], values },
-	]);
-	return safetensorsOf(Object.fromEntries(tensors));
-}
-
-const values = (count) => Float32Array.from({ length: count }, (_, i) => Math.sin(i * i));
 
 /** In the page: names of the files in its private file system. */
 async function filesOnDisk() {
@@ -64,21 +33,6 @@ async function filesOnDisk() {
 		for await (const name of folder.keys()) names.push(name);
 	return names;
 }
-
-/** What is no model, or none that can be quantized; and what the page says of it. */
-const BAD = {
-	'text.safetensors': ['no model at all, only words\n'.repeat(20), /^text\.safetensors: .*header/],
-	'archive.bin': ['PK\x03\x04'.padEnd(64, 'x'), /^archive\.bin: a zip archive .*safetensors first$/],
-	'empty.safetensors': ['', /^empty\.safetensors: /],
-	'short.safetensors': [
-		safetensorsOf({ [WEIGHT]: { shape: [128, 128], values: values(128 * 128) } }).subarray(0, 9000),
-		/^short\.safetensors: /,
-	],
-	'norms.safetensors': [
-		safetensorsOf({ 'model.norm.weight': { shape: [128], values: values(128) } }),
-		/^no tensor is selected to be quantized/,
-	],
-};
 
 describeInBrowsers('the page', 900_000, (name) => {
 	let server;
