@@ -131,8 +131,9 @@ function totalsOf({ tensors, totals }) {
 }
 
 /** @param {Plan} plan */
-function quantizedText({ target, totals: { tensors, quantized } }) {
-	return `${quantized} of ${tensors} tensors quantized to ${target}, ${tensors - quantized} kept`;
+function quantizedText({ target, scheme, totals: { tensors, quantized } }) {
+	const done = scheme === null ? 'converted' : 'quantized';
+	return `${quantized} of ${tensors} tensors ${done} to ${target}, ${tensors - quantized} kept`;
 }
 
 /** @param {ReturnType<typeof totalsOf>} totals */

@@ -94,7 +94,7 @@ export function guessedFileType(types) {
 	return GUESSED | (number ?? 0);
 }
 
-/** What takes the place of a type whose blocks are no divisor of the rows; null: nothing does. @type {Record<string, string>} */
+/** What takes the place of a type whose blocks are no divisor of the rows. @type {Record<string, string>} */
 const FALLBACKS = {
 	...Object.fromEntries(
 		['IQ1_S', 'IQ1_M', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ3_XXS', 'IQ3_S', 'IQ4_XS'].map((type) => [type, 'IQ4_NL']),
@@ -105,6 +105,10 @@ const FALLBACKS = {
 	Q6_K: 'Q8_0',
 };
 
+/** And of that, or of a type with the smallest blocks there are. */
+const LAST = 'F16';
+const SMALLEST_BLOCK = 32;
+
 /**
  * The type that rows of this length get; null if there is none.
  * @param {string} type that was asked for
@@ -112,9 +116,9 @@ const FALLBACKS = {
  */
 export function typeForRows(type, row) {
 	/** @param {string} name */
-	const fits = (name) => row % (typeNamed(name)?.block ?? 1) === 0;
-	if (fits(type)) return type;
+	const blockOf = (name) => typeNamed(name)?.block ?? 1;
+	if (row % blockOf(type) === 0) return type;
 	const fallback = FALLBACKS[type];
-	if (fallback === undefined) return null;
-	return fits(fallback) ? fallback : 'F16';
+	if (fallback === undefined) return blockOf(type) === SMALLEST_BLOCK ? LAST : null;
+	return row % blockOf(fallback) === 0 ? fallback : LAST;
 }

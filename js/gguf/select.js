@@ -43,7 +43,7 @@ export function refusalOf({ dtype }) {
 export function keptBecause({ name, shape }) {
 	// The tool looks for "weight" at length - 6, which for a name of five letters is "not found", and equal to that.
 	if (!name.endsWith('weight') && new TextEncoder().encode(name).length !== 5) return 'no *weight';
-	if (dimsOf(shape).length < 2) return 'a vector';
 	const found = KEPT.find(([, pattern]) => pattern.test(name));
-	return found === undefined ? null : found[0];
+	if (found !== undefined) return found[0];
+	return dimsOf(shape).length < 2 ? 'a vector' : null;
 }

@@ -100,7 +100,7 @@ function choose({ name, dtype, shape }, wanted, allowRequantize) {
 			{ tensor: name },
 		);
 	}
-	if (type === dtype) return { keep: `is ${type} already` };
+	if (type === dtype) return { keep: `is ${type} already`, done: true };
 	if (!(dtype in WEIGHT_DTYPES) && !allowRequantize) {
 		throw new BlockQuantError(
 			'unsupported',

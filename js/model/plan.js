@@ -25,6 +25,7 @@ import { select } from './select.js';
  * @property {number} nbytesAfter
  * @property {boolean} quantize its bytes are made anew, by the scheme or as plain numbers
  * @property {string} reason
+ * @property {boolean} done kept, because it is already what was asked for
  * @property {boolean} fallback it becomes something else than was asked for
  * @property {boolean} refused selected, but the scheme does not cover its shape: kept as it is
  * @property {{ name: string, dtype: string, shape: number[], nbytes: number }[]} planes the tensors
@@ -67,7 +68,7 @@ export function plan(model, options) {
 	});
 	checkNames(tensors);
 	const quantized = tensors.filter(({ quantize }) => quantize).length;
-	if (quantized === 0 && !target.mayCopy) throw nothingToDo(tensors);
+	if (quantized === 0 && !target.mayCopy && !tensors.some(({ done }) => done)) throw nothingToDo(tensors);
 	return {
 		target: target.name,
 		scheme: target.scheme,
@@ -93,7 +94,7 @@ export function plan(model, options) {
 function planTensor(tensor, floats, target, { explicit, reason }, options) {
 	const { name, shape, dtype, nbytes } = tensor;
 	const choice = target.choose(tensor);
-	if ('keep' in choice) return kept(tensor, choice.keep);
+	if ('keep' in choice) return { ...kept(tensor, choice.keep), done: choice.done ?? false };
 	const values = floats(tensor);
 	/** @type {import('./types.js').OutputTensor[]} */
 	let planes;
@@ -120,6 +121,7 @@ function planTensor(tensor, floats, target, { explicit, reason }, options) {
 		nbytesAfter: planes.reduce((sum, plane) => sum + plane.nbytes, 0),
 		quantize: true,
 		reason: choice.why ?? reason,
+		done: false,
 		fallback: choice.why !== undefined,
 		refused: false,
 		planes,
@@ -171,6 +173,7 @@ function kept({ name, shape, dtype, nbytes }, reason) {
 		nbytesAfter: nbytes,
 		quantize: false,
 		reason,
+		done: false,
 		fallback: false,
 		refused: false,
 		planes: [{ name, dtype, shape, nbytes }],

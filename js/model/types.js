@@ -73,7 +73,8 @@
 /**
  * What becomes of a selected tensor: a scheme or a plain dtype for its values, or nothing.
  * @typedef {{ scheme?: undefined, dtype: string, why?: string } | { scheme: Scheme, type?: string, why?: string }
- *   | { keep: string }} Choice type: the container's name of what the scheme makes; why: not what was asked for
+ *   | { keep: string, done?: boolean }} Choice type: the container's name of what the scheme makes; why: not what was asked
+ *   for; done: it is that already
  */
 
 /**
