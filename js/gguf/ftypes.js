@@ -122,3 +122,18 @@ export function typeForRows(type, row) {
 	if (fallback === undefined) return blockOf(type) === SMALLEST_BLOCK ? LAST : null;
 	return row % blockOf(fallback) === 0 ? fallback : LAST;
 }
+
+/** Types that are of no use without an importance matrix, but for what lies outside of the layers. */
+const WEIGHTED = ['IQ3_XXS', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ1_M', 'IQ1_S'];
+const OUTSIDE = ['output.weight', 'token_embd.weight', 'per_layer_token_embd.weight'];
+
+/**
+ * Whether the tool refuses to make this without an importance matrix.
+ * @param {FileType} fileType
+ * @param {string} type of the tensor, after all fallbacks
+ * @param {string} tensor
+ */
+export function needsMatrix(fileType, type, tensor) {
+	if (OUTSIDE.includes(tensor)) return false;
+	return WEIGHTED.includes(type) || (type === 'Q2_K' && fileType.name === 'Q2_K_S');
+}

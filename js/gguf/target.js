@@ -4,7 +4,7 @@
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { presetNamed, presetOf } from '../presets.js';
-import { fileTypeNamed, guessedFileType, typeForRows } from './ftypes.js';
+import { fileTypeNamed, guessedFileType, needsMatrix, typeForRows } from './ftypes.js';
 import { inOrder } from './layout.js';
 import { valueOf } from './pairs.js';
 import { presetOfType, typeNamed } from './types.js';
@@ -60,7 +60,7 @@ export function ggufTarget(model, { scheme: given, pure, allowRequantize, imatri
 			scheme,
 			mayCopy: !typeNamed(type)?.quantized,
 			/** @param {ModelTensor} tensor */
-			choose: (tensor) => choose(tensor, type, allowRequantize ?? false),
+			choose: (tensor) => choose(tensor, fileType, allowRequantize ?? false),
 			/** @type {Target['outputs']} */
 			outputs: ({ name, shape }, [{ nbytes }], dtype) => [{ name, dtype, shape, nbytes }],
 		};
@@ -85,11 +85,12 @@ function nameOf(given) {
 
 /**
  * @param {ModelTensor} tensor that is selected
- * @param {string} wanted
+ * @param {import('./ftypes.js').FileType} fileType
  * @param {boolean} allowRequantize
  * @returns {import('../model/types.js').Choice}
  */
-function choose({ name, dtype, shape }, wanted, allowRequantize) {
+function choose({ name, dtype, shape }, fileType, allowRequantize) {
+	const { type: wanted } = fileType;
 	const row = shape.at(-1) ?? 1;
 	const type = typeForRows(wanted, row);
 	const block = typeNamed(wanted)?.block;
@@ -107,6 +108,11 @@ function choose({ name, dtype, shape }, wanted, allowRequantize) {
 			`is ${dtype} already, and quantizing twice loses more than once: start from a float model, or allow it (--allow-requantize)`,
 			{ tensor: name },
 		);
+	}
+	if (needsMatrix(fileType, type, name)) {
+		throw new BlockQuantError('unsupported', `${type} needs an importance matrix, which is not in this version`, {
+			tensor: name,
+		});
 	}
 	const why = type === wanted ? undefined : `rows of ${row} are no whole blocks of ${wanted}`;
 	if (!typeNamed(type)?.quantized) return { dtype: type, why };

@@ -5,12 +5,14 @@ import { memorySink } from '../../js/io/sink.js';
 import { openModel } from '../../js/model/open.js';
 import { quantizeModel } from '../../js/model/quantize.js';
 import { rewriteModel } from '../../js/model/rewrite.js';
-import { goldenPath } from './files-support.js';
 
 const utf8 = new TextEncoder();
 
-/** Joined. @param {(Uint8Array | number[])[]} parts */
-export function join(...parts) {
+/** @param {(Uint8Array | number[])[]} parts */
+export const join = (...parts) => joined(parts);
+
+/** @param {(Uint8Array | number[])[]} parts perhaps more than a call takes */
+export function joined(parts) {
 	const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
 	let at = 0;
 	for (const part of parts) {
@@ -51,7 +53,7 @@ const WRITE = { u8, i8, u16, i16, u32, i32, f32, bool: u8, str, u64, i64, f64 };
 export function valueBytes(type, value) {
 	if (type !== 'arr') return WRITE[type](value);
 	const items = value.items.map((item) => valueBytes(value.of, item));
-	return join(u32(TYPES.indexOf(value.of)), u64(items.length), ...items);
+	return joined([u32(TYPES.indexOf(value.of)), u64(items.length), ...items]);
 }
 
 /** A metadata pair. @param {string | Uint8Array} key @param {string | number} type @param {any} value its bytes, if type is a number */
@@ -114,6 +116,3 @@ export async function quantized(input, options) {
 	const result = await quantizeModel(await openModel(input), sink, { pure: true, ...options });
 	return { ...result, bytes: sink.bytes() };
 }
-
-/** The folder of whole files that llama-quantize made, if it is here. */
-export const golden = goldenPath('gguf');
