@@ -3,10 +3,10 @@
 
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { presetNamed, presetOf } from '../presets.js';
+import { presetNamed, presetOf, resolveScheme } from '../presets.js';
 import { fileTypeNamed, guessedFileType, needsMatrix, typeForRows } from './ftypes.js';
 import { inOrder } from './layout.js';
-import { valueOf } from './pairs.js';
+import { U32, valueOf } from './pairs.js';
 import { presetOfType, typeNamed } from './types.js';
 
 /** @typedef {import('../model/types.js').Model} Model */
@@ -78,7 +78,7 @@ function unknown(name) {
 /** @param {string | Scheme} given */
 function nameOf(given) {
 	if (typeof given === 'string') return given.replace(PREFIX, '');
-	const name = (given && presetOf(given)?.name) ?? 'this scheme';
+	const name = presetOf(resolveScheme(given))?.name ?? 'this scheme';
 	if (PREFIX.test(name)) return name.replace(PREFIX, '');
 	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${name} is none`);
 }
@@ -130,9 +130,10 @@ function copyTarget(model) {
 	/** @type {import('./read.js').GgufHeader} */
 	const header = model.files[0].header;
 	const said = header.pairs.find(({ key }) => key === 'general.file_type');
-	const fileType = said
-		? Number(valueOf(header.bytes, said))
-		: guessedFileType(inOrder(model.tensors).map(({ dtype }) => dtype));
+	const fileType =
+		said?.type === U32
+			? Number(valueOf(header.bytes, said))
+			: guessedFileType(inOrder(model.tensors).map(({ dtype }) => dtype));
 	return {
 		name: COPY,
 		scheme: null,
