@@ -66,7 +66,7 @@ struct bq_level {
 
 enum bq_calibration {
 	BQ_MINMAX, /* the range of a block is that of its values */
-	BQ_SEARCH, /* the reference tries several scales per block: only where a fused kernel does it */
+	BQ_SEARCH, /* the reference's own way, mostly trying several scales a block: only where a fused kernel does it */
 };
 
 /* What the runtime does with activations. The core only carries it, for the files that must say it. */
@@ -86,6 +86,7 @@ struct bq_scheme {
 	uint32_t fused;  /* enum bq_fused_id: the kernel that does it in one go; BQ_GENERIC to go through the stages */
 	uint32_t act_mode;
 	struct bq_level act; /* the activations' code dtype and block, if act_mode is not BQ_ACT_NONE */
+	uint32_t act_scale;  /* dtype of their scales, or BQ_NONE: their own */
 };
 
 /* Rows of src/rules.c. */
@@ -106,11 +107,17 @@ enum bq_layout_id {
 	BQ_LAYOUT_GGML_Q4_0, /* f16 d | 16 bytes: value j low half, value j + 16 high half               18 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q5_0, /* f16 d | u32 fifth bits | 16 bytes as q4_0                                22 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q4_K, /* f16 d | f16 dmin | 12 bytes: 8 scales, 8 mins of 6 bits | 128 bytes     144 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q4_1, /* f16 d | f16 m, added | 16 bytes as q4_0                                  20 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q5_1, /* f16 d | f16 m, added | u32 fifth bits | 16 bytes as q4_0                 24 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q6_K, /* 128 bytes low halves | 64 bytes upper 2 bits | 16 x i8 scales | f16 d   210 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q5_K, /* as q4_k, with 32 bytes of fifth bits before the 128                     176 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q2_K, /* 16 bytes: scale, min of 4 bits | 64 bytes pairs | f16 d | f16 dmin       84 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q3_K, /* 32 bytes third bits | 64 bytes pairs | 12 bytes 6-bit scales | f16 d    110 bytes, 256 values */
 	BQ_NLAYOUTS
 };
 
 /* Rows of the kernel tables' fused column. */
-enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_NFUSED };
+enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K, BQ_FUSED_Q5_K, BQ_FUSED_Q2_K, BQ_FUSED_Q3_K, BQ_NFUSED };
 
 enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
 
@@ -183,7 +190,7 @@ struct bq_tensor_range {
 /* What happened; the caller zeroes it before the first band and every call adds to it. */
 struct bq_report {
 	uint64_t fused_values, generic_values; /* which path ran */
-	uint64_t overflow_blocks;              /* blocks whose parameter is infinite or NaN in its dtype */
+	uint64_t overflow_blocks;              /* blocks of finite weights whose parameter its dtype cannot hold */
 	uint64_t nonfinite_values;
 	uint64_t first_nonfinite; /* index in the tensor, if nonfinite_values > 0 */
 };
@@ -197,7 +204,7 @@ struct bq_preset {
 /* Kernel rows of this build: bit BQ_SCALAR is always set, bit BQ_SIMD128 where the build has it. */
 BQ_API(bq_kernel_rows) uint32_t bq_kernel_rows(void);
 
-/* The table of named formats. index counts from 0; null at its end. */
+/* The table of named formats. index counts from 0; null at its end. name: not null; null where there is no such preset. */
 BQ_API(bq_preset_at) const struct bq_preset *bq_preset_at(uint32_t index);
 const struct bq_preset *bq_preset_named(const char *name);
 
@@ -209,7 +216,7 @@ BQ_API(bq_bits_per_weight) double bq_bits_per_weight(const struct bq_scheme *sch
 BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank,
 	const uint64_t *dims, struct bq_plan *plan);
 
-/* The band that begins at first_step and holds as many whole steps as fit in max_nbytes of input (at least one), while no
+/* The band that begins at first_step (less than nitems * steps_per_item) and holds as many whole steps as fit in max_nbytes of input (at least one), while no
  * plane of it exceeds 32 bits. */
 BQ_API(bq_band) void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band);
 

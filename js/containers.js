@@ -20,7 +20,7 @@ import { safetensors } from './safetensors/container.js';
  * @property {(name: string) => boolean} isModelFile
  * @property {(name: string) => boolean} isIndex whether it names the files of a model
  * @property {(names: string[]) => string[]} mainFiles those of a directory's files that stand for a model, the usual one first
- * @property {string | null} configName of the file beside a model that says how it is quantized
+ * @property {boolean} hasConfig a config.json beside a model says how it is quantized
  * @property {(name: string) => boolean} knowsScheme
  * @property {(model: Model, options: import('./model/types.js').TargetOptions) => import('./model/types.js').Target} target
  * @property {import('./model/types.js').SelectRules} rules
@@ -44,3 +44,6 @@ export const containerOf = ({ format }) => CONTAINERS[format];
 
 /** Whether some container knows this name of a scheme. @param {string} name */
 export const isContainerScheme = (name) => Object.values(CONTAINERS).some((one) => one.knowsScheme(name));
+
+/** Whether a file's name is one of some kind of model. @param {string} name */
+export const isModelFile = (name) => Object.values(CONTAINERS).some((one) => one.isModelFile(name));

@@ -47,6 +47,28 @@ export function quoted(name) {
 	return JSON.stringify(name.length > MAX_QUOTED ? `${name.slice(0, MAX_QUOTED)}...` : name);
 }
 
+/**
+ * Any value as it may stand in a one-line message. Never throws, whatever it is given.
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function shown(value) {
+	try {
+		if (typeof value === 'string') return quoted(value);
+		if (typeof value === 'bigint') return `${value}n`;
+		if (typeof value === 'function') return 'a function';
+		if (typeof value !== 'object' || value === null) return quoted(String(value)).slice(1, -1);
+		if (value instanceof RegExp || value instanceof Error) return quoted(String(value)).slice(1, -1);
+		// Not what they hold: it may be a whole model.
+		const plain = Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value));
+		if (!plain) return quoted(`[object ${value.constructor.name}]`).slice(1, -1);
+		const json = JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? `${item}n` : item));
+		return json.length > MAX_QUOTED ? `${json.slice(0, MAX_QUOTED)}...` : json;
+	} catch {
+		return `a value of type ${typeof value}`;
+	}
+}
+
 export class BlockQuantError extends Error {
 	/**
 	 * @param {ErrorCode} code
@@ -106,5 +128,5 @@ export class BlockQuantError extends Error {
  * @param {unknown} error
  */
 export function messageOf(error) {
-	return error instanceof Error ? error.message : String(error);
+	return error instanceof Error ? error.message : typeof error === 'string' ? error : shown(error);
 }

@@ -79,9 +79,11 @@ export function presetNamed(name, family = FAMILY) {
 function canonical(value) {
 	/** @param {string} _ @param {any} item */
 	const sorted = (_, item) =>
-		item && typeof item === 'object' && !Array.isArray(item)
-			? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: item;
+		typeof item === 'bigint'
+			? `${item}n`
+			: item && typeof item === 'object' && !Array.isArray(item)
+				? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+				: item;
 	return JSON.stringify(value, sorted);
 }
 

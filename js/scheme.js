@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, MAX_LEVELS, MAX_RANK, RULES } from './core/abi.js';
-import { BlockQuantError, quoted } from './errors.js';
+import { BlockQuantError, quoted, shown } from './errors.js';
 
 /**
  * Which values share a parameter: the whole `'tensor'`; a `'channel'` (one row); groups of n along the last axis; or edges
@@ -45,7 +45,7 @@ function refuse(field, message) {
 /** @param {string} field @param {string[]} names @param {unknown} name */
 function indexOf(field, names, name) {
 	const index = names.indexOf(/** @type {string} */ (name));
-	if (index < 0) refuse(field, `expected one of ${names.join(', ')}; got ${quoted(String(name))}`);
+	if (index < 0) refuse(field, `expected one of ${names.join(', ')}; got ${shown(name)}`);
 	return index;
 }
 
@@ -58,7 +58,7 @@ function edgesOf(field, block) {
 	if (!legal || edges.length < 1 || edges.length > MAX_RANK)
 		refuse(
 			field,
-			`expected 'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis); got ${JSON.stringify(block)}`,
+			`expected 'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis); got ${shown(block)}`,
 		);
 	return edges.map((edge) => (edge === -1 ? 0 : edge));
 }
@@ -114,6 +114,7 @@ export function structOfScheme(scheme) {
 		act: activations
 			? levelStruct('activations', { dtype: activations.value, block: activations.block })
 			: { dtype: 0, rank: 0, edge: [] },
+		act_scale: activations?.scale === undefined ? 0 : indexOf('activations.scale', DTYPES, activations.scale),
 	};
 }
 
@@ -141,7 +142,8 @@ export function schemeOfStruct(struct, name) {
 	if (struct.act_mode) {
 		const { dtype, block } = levelOf(struct.act);
 		const mode = /** @type {Activations['mode']} */ (ACTIVATIONS[struct.act_mode]);
-		scheme.activations = Object.freeze({ mode, value: dtype, block });
+		const scale = struct.act_scale ? { scale: DTYPES[struct.act_scale] } : {};
+		scheme.activations = Object.freeze({ mode, value: dtype, block, ...scale });
 	}
 	Object.freeze(scheme.scales);
 	if (scheme.mins) Object.freeze(scheme.mins);

@@ -5,7 +5,7 @@
 // BLOCKQUANT_NO_SKIP=1 (CI): a skipped test is a failure too.
 // SPDX-License-Identifier: MIT
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,15 +20,40 @@ const listed = (folder, pattern) =>
 		.map((name) => join(folder, name))
 		.sort();
 
+/** README's start in C as a program: its statements in main(), its weights, and a check that blocks came out. */
+function readmeProgram() {
+	const [, snippet] = /```c\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+	const [include, ...statements] = snippet.split('\n');
+	return `${include}
+#include <stdio.h>
+#include <stdlib.h>
+static float weights[4096 * 4096];
+int main(void)
+{
+	weights[5] = -8;
+${statements.join('\n')}
+	printf("README's start in C: status %d, %u bytes, first scale %02x%02x\\n", status, band.plane_nbytes[0],
+		((unsigned char *)planes[0])[1], ((unsigned char *)planes[0])[0]);
+	return status != BQ_OK || ((unsigned char *)planes[0])[1] != 0x3C; /* -8 / -8 = 1 */
+}
+`;
+}
+
 const steps = {
 	/* The sources need no build system: this line is in the README. */
 	async 'one-line'() {
 		const out = join(root, 'build/one-line');
 		rmSync(out, { recursive: true, force: true });
 		mkdirSync(out, { recursive: true });
+		writeFileSync(join(out, 'main.c'), readmeProgram());
 		const sources = [...listed('src', /\.c$/), ...listed('src/scalar', /\.c$/)].map((file) => join(root, file));
 		const include = [`-I${join(root, 'include')}`, `-I${join(root, 'src')}`];
-		await run('cc', ['-std=c11', '-O2', '-ffp-contract=off', ...include, ...sources, '-c'], { cwd: out });
+		await run(
+			'cc',
+			['-std=c11', '-O2', '-ffp-contract=off', ...include, 'main.c', ...sources, '-lm', '-o', 'main'],
+			{ cwd: out },
+		);
+		await run(join(out, 'main'), []);
 	},
 	async native() {
 		await cmake('build/native', ['-DCMAKE_C_COMPILER=gcc']);

@@ -61,7 +61,11 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 {
 	const struct bq_layout *layout = bq_layout(scheme->layout);
 	const int blocks = layout && layout->block_values;
-	double bits = stored_bits(scheme->value, blocks || (layout && layout->packing != BQ_BYTES));
+	double bits;
+
+	if (scheme->nscales > BQ_MAX_LEVELS || scheme->nmins > BQ_MAX_LEVELS)
+		return 0;
+	bits = stored_bits(scheme->value, blocks || (layout && layout->packing != BQ_BYTES));
 
 	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
 		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];
@@ -71,7 +75,7 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 			per += stored_bits(scheme->zero, layout && layout->zeros_by_row);
 		if (!level->rank)
 			per = 0;
-		for (uint32_t k = 0; k < level->rank; k++)
+		for (uint32_t k = 0; k < level->rank && k < BQ_MAX_RANK; k++)
 			per = level->edge[k] ? per / level->edge[k] : 0;
 		bits += per;
 	}

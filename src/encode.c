@@ -172,19 +172,20 @@ static void encode_unit(const struct job *job, uint64_t unit, uint64_t first_row
 	}
 }
 
-/* A tensor-wide innermost scale is made once a call, from the range of the whole tensor. */
-static void tensor_parameters(const struct job *job, const struct bq_tensor_range *range)
+/* A tensor-wide innermost scale is made anew in each call, from the range of the whole tensor; returns its overflows. */
+static uint64_t tensor_parameters(const struct job *job, const struct bq_tensor_range *range)
 {
 	struct bq_workspace scratch = job->workspace;
+	uint64_t overflows;
 
 	scratch.lo[0] = range->lo;
 	scratch.hi[0] = range->hi;
 	if (job->lo)
 		given_ranges(job, 0, 1);
-	job->report->overflow_blocks +=
-		bq_make_parameters(&job->encoder, 1, &scratch, job->planes[job->scales], job->workspace.zeros);
+	overflows = bq_make_parameters(&job->encoder, 1, &scratch, job->planes[job->scales], job->workspace.zeros);
 	if (job->zeros >= 0)
 		memcpy(job->planes[job->zeros], job->workspace.zeros, 1);
+	return overflows;
 }
 
 /* The zero points of nunits consecutive units: bytes as they are, or one bit stream of words for each column of cells. */
@@ -237,17 +238,23 @@ static void encode_steps(const struct job *job)
 	job->report->generic_values += job->band->nvalues;
 }
 
-/* Counts blocks whose f16 fields are infinite or NaN. */
-static uint64_t count_overflows(const struct bq_layout *layout, const uint8_t *blocks, uint64_t nblocks)
+/* Counts blocks of finite weights whose f16 fields are infinite or NaN. */
+static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 {
+	const struct bq_plan *plan = job->encoder.plan;
+	const struct bq_layout *layout = job->layout;
+	const size_t weights_nbytes = (size_t)layout->block_values * bq_dtype(plan->input)->nbytes;
+	const uint64_t nblocks = job->band->nvalues / layout->block_values;
 	uint64_t overflows = 0;
+	size_t first;
 
 	for (uint64_t b = 0; b < nblocks; b++, blocks += layout->block_nbytes) {
 		int overflow = 0;
 
-		for (uint32_t i = 0; i < layout->block_halves; i++)
-			overflow |= (bq_load16(blocks + 2 * i) & 0x7C00) == 0x7C00;
-		overflows += (uint64_t)overflow;
+		for (uint32_t i = 0; i < layout->halves; i++)
+			overflow |= (bq_load16(blocks + layout->halves_at + 2 * i) & 0x7C00) == 0x7C00;
+		if (overflow)
+			overflows += !job->encoder.kernels->count_nonfinite(job->weights + b * weights_nbytes, plan->input, layout->block_values, &first);
 	}
 	return overflows;
 }
@@ -287,7 +294,7 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused, co
 		}
 	}
 	job->report->fused_values += job->band->nvalues;
-	job->report->overflow_blocks += count_overflows(layout, out, job->band->nvalues / layout->block_values);
+	job->report->overflow_blocks += count_overflows(job, out);
 }
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
@@ -316,11 +323,14 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 	if (plan->scheme.calibration == BQ_SEARCH || (job.layout->block_values && !job.layout->pack))
 		return BQ_NEEDS_KERNEL;
 	if (plan->passes == 2) {
-		job.encoder.multiplier = bq_multiplier(&job.encoder, range);
+		uint64_t overflows = 0;
+
+		job.encoder.multiplier = bq_multiplier(&job.encoder, range, &overflows);
 		if (multiplier >= 0)
 			job.encoder.kernels->from_f32[plan->plane[multiplier].dtype](&job.encoder.multiplier, 1, planes[multiplier]);
 		if (!plan->scheme.scale[0].rank)
-			tensor_parameters(&job, range);
+			overflows += tensor_parameters(&job, range);
+		report->overflow_blocks += band->first_step ? 0 : overflows; /* the same in every band */
 	}
 	encode_steps(&job);
 	for (uint32_t i = 0; shape >= 0 && i < plan->plane[shape].dims[0]; i++)

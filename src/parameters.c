@@ -24,6 +24,12 @@ static float clamp(float x, float min, float max)
 	return x > max ? max : x;
 }
 
+/* A scale that is not finite is an overflow only if the weights were. */
+static int finite_range(const struct bq_workspace *w, uint32_t cell)
+{
+	return isfinite(w->lo[cell]) && isfinite(w->hi[cell]);
+}
+
 static void code_range(const struct bq_scheme *scheme, float *min, float *max)
 {
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
@@ -52,19 +58,19 @@ static float largest(float lo, float hi)
 	return hi < -lo ? -lo : hi; /* +0 for a block of zeros */
 }
 
-/* compressed-tensors, generate_gparam: everything in the weights' dtype, the result kept as float32. */
-float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_range *range)
+/* compressed-tensors, generate_gparam: everything in the weights' dtype, the result kept as float32; what that dtype cannot
+ * hold becomes 1. */
+float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_range *range, uint64_t *overflows)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
-	float smallest_normal = encoder->work == BQ_F16 ? 0x1p-14f : 0x1p-126f;
 	float amax = largest(range->lo, range->hi), multiplier;
 
 	if (encoder->rules->outer != BQ_OUTER_MULTIPLIER || scheme->nscales < 2)
 		return 1;
-	amax = amax < smallest_normal ? smallest_normal : amax;
 	/* torch divides a number by a tensor through the reciprocal, rounded. */
 	multiplier = bq_round_to(encoder->work, 1 / amax);
 	multiplier = bq_round_to(encoder->work, multiplier * (bq_dtype(scheme->value)->max * bq_dtype(scheme->scale[0].dtype)->max));
+	*overflows += amax > 0 && isfinite(amax) && !isfinite(multiplier);
 	return isfinite(multiplier) ? multiplier : 1;
 }
 
@@ -101,7 +107,7 @@ static uint32_t exponents(const struct bq_encoder *encoder, uint32_t ncells, str
 			w->scale[c] = 1;
 			scales[c] = 127;
 		}
-		overflows += scales[c] == 255;
+		overflows += scales[c] == 255 && finite_range(w, c);
 	}
 	return overflows;
 }
@@ -161,7 +167,7 @@ static uint32_t store(const struct bq_encoder *encoder, uint32_t ncells, struct 
 	encoder->kernels->from_f32[dtype](w->scale, ncells, scales);
 	encoder->kernels->to_f32[dtype](scales, ncells, w->level);
 	for (uint32_t c = 0; c < ncells; c++) {
-		overflows += !isfinite(w->level[c]);
+		overflows += !isfinite(w->level[c]) && finite_range(w, c);
 		if (w->level[c] == 0 && encoder->rules->zero_scale == BQ_EPSILON) {
 			w->level[c] = info->epsilon;
 			encoder->kernels->from_f32[dtype](&info->epsilon, 1, scales + (size_t)c * info->nbytes);

@@ -17,8 +17,8 @@ struct bq_encoder {
 	float multiplier; /* the tensor-wide level of BQ_OUTER_MULTIPLIER; 1 without one */
 };
 
-/* The tensor-wide multiplier, from the range of the whole tensor. */
-float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_range *range);
+/* The tensor-wide multiplier, from the range of the whole tensor; adds 1 to overflows where its dtype cannot hold it. */
+float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_range *range, uint64_t *overflows);
 
 /* Parameters of ncells blocks from their ranges workspace->lo, hi (BQ_SIGNED: lo holds the extreme values):
  *   scales       their codes, tight in the innermost level's dtype

@@ -12,36 +12,118 @@
 
 #define GGML(layout_, fused_, rules_) .rules = rules_, .layout = layout_, .fused = fused_
 #define CT(layout_) .rules = BQ_RULES_COMPRESSED_TENSORS, .layout = layout_
+
+/* What the runtime does with activations. */
 #define PER_TOKEN(dtype_) .act_mode = BQ_ACT_DYNAMIC, .act = { .dtype = dtype_, CHANNEL }
+#define PER_GROUP(dtype_, n, scale_) .act_mode = BQ_ACT_DYNAMIC, .act = { .dtype = dtype_, GROUP(n) }, .act_scale = scale_
+
+/* Weights that several formats share. */
+#define INT_GROUPS(bits) .value = BQ_I1 + bits - 1, .nscales = 1, .scale = { { BQ_INPUT, GROUP(128) } }
+#define INT_ROWS(bits) .value = BQ_I1 + bits - 1, .nscales = 1, .scale = { { BQ_INPUT, CHANNEL } }
+#define NVFP4 .value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } }
+#define MX(value_) .value = value_, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }
 
 static const struct bq_preset presets[] = {
 	{ "ggml:q8_0", "8-bit codes, one f16 scale per 32: nearly lossless", {
 		.value = BQ_I8, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q8_0, BQ_FUSED_Q8_0, BQ_RULES_GGML) } },
+	{ "ggml:q6_k", "6-bit codes, 8-bit scales per 16 under an f16 one per 256: hard to tell from the original", {
+		.value = BQ_I6, .nscales = 2, .scale = { { BQ_I8, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q6_K, BQ_FUSED_Q6_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q5_k", "5-bit codes, 6-bit scales and mins per 32 under f16 ones per 256: q4_k with a bit to spare", {
+		.value = BQ_U5, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
+		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q5_K, BQ_FUSED_Q5_K, BQ_RULES_GGML) } },
+	{ "ggml:q5_1", "5-bit codes, f16 scale and min per 32: q5_0 for values far from zero on average", {
+		.value = BQ_U5, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .nmins = 1, .min = { { BQ_F16, GROUP(32) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q5_1, BQ_FUSED_Q5_1, BQ_RULES_GGML) } },
 	{ "ggml:q5_0", "5-bit codes, one f16 scale per 32: rows that k-quants cannot take", {
 		.value = BQ_I5, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q5_0, BQ_FUSED_Q5_0, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:q4_0", "4-bit codes, one f16 scale per 32: small and fast everywhere", {
 		.value = BQ_I4, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q4_0, BQ_FUSED_Q4_0, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q4_1", "4-bit codes, f16 scale and min per 32: q4_0 for values far from zero on average", {
+		.value = BQ_U4, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .nmins = 1, .min = { { BQ_F16, GROUP(32) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q4_1, BQ_FUSED_Q4_1, BQ_RULES_GGML) } },
 	{ "ggml:q4_k", "4-bit codes, 6-bit scales and mins per 32 under f16 ones per 256: the usual choice at 4.5 bits", {
 		.value = BQ_U4, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q4_K, BQ_FUSED_Q4_K, BQ_RULES_GGML) } },
+	{ "ggml:q3_k", "3-bit codes, 6-bit scales per 16 under an f16 one per 256: where 4 bits do not fit", {
+		.value = BQ_I3, .nscales = 2, .scale = { { BQ_I6, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q3_K, BQ_FUSED_Q3_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q2_k", "2-bit codes, 4-bit scales and mins per 16 under f16 ones per 256: the largest models, with an imatrix", {
+		.value = BQ_U2, .nscales = 2, .scale = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } },
+		.nmins = 2, .min = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q2_K, BQ_FUSED_Q2_K, BQ_RULES_GGML) } },
 	{ "ct:w4a16", "int4 weights in groups of 128, symmetric: vLLM's usual 4 bits", {
-		.value = BQ_I4, .nscales = 1, .scale = { { BQ_INPUT, GROUP(128) } }, CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+		INT_GROUPS(4), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
 	{ "ct:w4a16_asym", "int4 weights in groups of 128 with zero points", {
-		.value = BQ_I4, .nscales = 1, .scale = { { BQ_INPUT, GROUP(128) } }, .zero = BQ_I4, CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+		INT_GROUPS(4), .zero = BQ_I4, CT(BQ_LAYOUT_PACK_QUANTIZED) } },
 	{ "ct:w8a16", "int8 weights in groups of 128", {
-		.value = BQ_I8, .nscales = 1, .scale = { { BQ_INPUT, GROUP(128) } }, CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+		INT_GROUPS(8), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:w2a16", "int2 weights in groups of 128", {
+		INT_GROUPS(2), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:w3a16", "int3 weights in groups of 128", {
+		INT_GROUPS(3), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:w5a16", "int5 weights in groups of 128", {
+		INT_GROUPS(5), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:w6a16", "int6 weights in groups of 128", {
+		INT_GROUPS(6), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:w7a16", "int7 weights in groups of 128", {
+		INT_GROUPS(7), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
+	{ "ct:int8", "int8 weights with one scale per output channel; int8 activations scaled per token at run time", {
+		INT_ROWS(8), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w8a8", "the same as ct:int8", {
+		INT_ROWS(8), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w2a8", "int2 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(2), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w3a8", "int3 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(3), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w4a8", "int4 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(4), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w5a8", "int5 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(5), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w6a8", "int6 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(6), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w7a8", "int7 weights in groups of 128, one a byte; int8 activations per token", {
+		INT_GROUPS(7), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+	{ "ct:w2a4", "int2 weights in groups of 128, one a byte; int4 activations per token", {
+		INT_GROUPS(2), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I4) } },
+	{ "ct:w3a4", "int3 weights in groups of 128, one a byte; int4 activations per token", {
+		INT_GROUPS(3), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I4) } },
+	{ "ct:w4a4", "int4 weights in groups of 128, one a byte; int4 activations per token", {
+		INT_GROUPS(4), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I4) } },
+	{ "ct:w4afp8", "int4 weights in groups of 128, one a byte; E4M3 activations per token", {
+		INT_GROUPS(4), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_F8E4M3) } },
 	{ "ct:fp8_dynamic", "E4M3 weights with one scale per output channel; E4M3 activations scaled per token at run time", {
-		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, CHANNEL } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED),
-		PER_TOKEN(BQ_F8E4M3) } },
+		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, CHANNEL } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED), PER_TOKEN(BQ_F8E4M3) } },
+	{ "ct:fp8", "E4M3 weights and activations, one scale per tensor each; that of activations comes from calibration", {
+		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, TENSOR } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED), .act_mode = BQ_ACT_STATIC,
+		.act = { .dtype = BQ_F8E4M3, TENSOR } } },
+	{ "ct:fp8_block", "E4M3 weights in blocks of 128 x 128; E4M3 activations in groups of 128", {
+		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, BLOCK(128, 128) } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED),
+		PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
 	{ "ct:nvfp4a16", "E2M1 weights, E4M3 scales per 16, one f32 scale per tensor", {
-		.value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } },
-		CT(BQ_LAYOUT_NVFP4_PACK_QUANTIZED) } },
+		NVFP4, CT(BQ_LAYOUT_NVFP4_PACK_QUANTIZED) } },
+	{ "ct:nvfp4", "weights as ct:nvfp4a16; activations likewise, their tensor scale from calibration", {
+		NVFP4, CT(BQ_LAYOUT_NVFP4_PACK_QUANTIZED), .act_mode = BQ_ACT_LOCAL, .act = { .dtype = BQ_F4E2M1, GROUP(16) },
+		.act_scale = BQ_F8E4M3 } },
 	{ "ct:mxfp4a16", "E2M1 weights, power-of-two scales per 32 (OCP MX)", {
-		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }, CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED) } },
+		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED) } },
+	{ "ct:mxfp4", "weights as ct:mxfp4a16; activations likewise", {
+		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED), PER_GROUP(BQ_F4E2M1, 32, BQ_E8M0) } },
+	{ "ct:mxfp4xfp8", "weights as ct:mxfp4a16; E4M3 activations in groups of 128", {
+		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED), PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
+	{ "ct:mxfp6a16", "E2M3 weights, power-of-two scales per 32", {
+		MX(BQ_F6E2M3), CT(BQ_LAYOUT_MXFP6_PACK_QUANTIZED) } },
+	{ "ct:mxfp6a8", "weights as ct:mxfp6a16; E4M3 activations with power-of-two scales per 32", {
+		MX(BQ_F6E2M3), CT(BQ_LAYOUT_MXFP6_PACK_QUANTIZED), PER_GROUP(BQ_F8E4M3, 32, BQ_E8M0) } },
+	{ "ct:mxfp8a16", "E4M3 weights, power-of-two scales per 32", {
+		MX(BQ_F8E4M3), CT(BQ_LAYOUT_MXFP8_QUANTIZED) } },
+	{ "ct:mxfp8", "weights as ct:mxfp8a16; activations likewise", {
+		MX(BQ_F8E4M3), CT(BQ_LAYOUT_MXFP8_QUANTIZED), PER_GROUP(BQ_F8E4M3, 32, BQ_E8M0) } },
 };
 
 const struct bq_preset *bq_preset_at(uint32_t index)

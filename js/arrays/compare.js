@@ -3,13 +3,15 @@
 
 import { theCore } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
+import { plainArray } from './typed.js';
 
 /**
  * @typedef {object} Comparison
  * @property {number} mse mean squared error
  * @property {number} rmse its root
  * @property {number} maxAbs largest absolute error
- * @property {number} sqnrDb signal to quantization noise, in dB; Infinity where nothing differs
+ * @property {number} sqnrDb signal to quantization noise, in dB; Infinity where nothing differs; NaN, as all of these, where a
+ *   value is NaN
  * @property {number} cosine of the angle between the two; 1 where both are zero
  */
 
@@ -33,8 +35,8 @@ export class Comparer {
 			mse,
 			rmse: Math.sqrt(mse),
 			maxAbs,
-			sqnrDb: error ? 10 * Math.log10(a / error) : Infinity,
-			cosine: norms ? product / norms : a === b ? 1 : 0,
+			sqnrDb: error === 0 ? Infinity : 10 * Math.log10(a / error),
+			cosine: norms === 0 ? Number(a === b) : product / norms,
 		};
 	}
 }
@@ -49,12 +51,13 @@ const MAX_VALUES = 2 ** 20;
  * @throws {BlockQuantError} bad-argument, not-initialized
  */
 export function compare(a, b) {
-	if (!(a instanceof Float32Array) || !(b instanceof Float32Array))
-		throw new BlockQuantError('bad-argument', 'compare: expected two Float32Arrays');
-	if (a.length !== b.length)
-		throw new BlockQuantError('bad-argument', `compare: ${a.length} values against ${b.length}`);
+	const [reference, other] = [a, b].map((array) => plainArray(array, ['Float32Array']));
+	if (!reference || !other)
+		throw new BlockQuantError('bad-argument', 'compare: expected two Float32Arrays, not detached');
+	if (reference.length !== other.length)
+		throw new BlockQuantError('bad-argument', `compare: ${reference.length} values against ${other.length}`);
 	const comparer = new Comparer();
-	for (let at = 0; at < a.length; at += MAX_VALUES)
-		comparer.add(a.subarray(at, at + MAX_VALUES), b.subarray(at, at + MAX_VALUES));
+	for (let at = 0; at < reference.length; at += MAX_VALUES)
+		comparer.add(reference.subarray(at, at + MAX_VALUES), other.subarray(at, at + MAX_VALUES));
 	return comparer.result();
 }

@@ -1,12 +1,13 @@
 // job.js - one tensor through the core, band by band: the way that arrays and files share.
 // SPDX-License-Identifier: MIT
 
-import { NBYTES } from '../core/abi.js';
+import { NBYTES, ROLES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { presetOf } from '../presets.js';
 import { bandsOf, planTensor } from './plan.js';
+import { plainArray } from './typed.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./plan.js').Band} Band */
@@ -28,56 +29,66 @@ const policies = ['error', 'allow'];
 /** @param {string} name @param {unknown} policy */
 function checkPolicy(name, policy) {
 	if (policy !== undefined && !policies.includes(/** @type {string} */ (policy)))
-		throw new BlockQuantError(
-			'bad-argument',
-			`${name}: expected 'error' or 'allow', got ${JSON.stringify(policy)}`,
-		);
+		throw new BlockQuantError('bad-argument', `${name}: expected 'error' or 'allow', got ${shown(policy)}`);
 }
 
-/** @param {unknown} array @param {string} name @returns {asserts array is Float32Array} */
-function checkFinite(array, name) {
-	if (!(array instanceof Float32Array)) throw new BlockQuantError('bad-argument', `${name}: expected a Float32Array`);
-	const at = array.findIndex((x) => !Number.isFinite(x));
+/** @param {unknown} array @param {string} name @returns {Float32Array} */
+function finiteNumbers(array, name) {
+	const plain = plainArray(array, ['Float32Array']);
+	if (!plain) throw new BlockQuantError('bad-argument', `${name}: expected a Float32Array, not detached`);
+	const at = plain.findIndex((x) => !Number.isFinite(x));
 	if (at >= 0)
-		throw new BlockQuantError('bad-argument', `${name}: ${array[at]} at index ${at}; expected finite numbers`);
+		throw new BlockQuantError('bad-argument', `${name}: ${plain[at]} at index ${at}; expected finite numbers`);
+	return plain;
 }
 
-/** @param {Float32Array} imatrix @param {number[]} shape @param {Scheme} scheme @returns {number} rows of it */
-function checkImatrix(imatrix, shape, scheme) {
-	checkFinite(imatrix, 'imatrix');
+/** @param {TensorOptions} options @returns {{ importance: Float32Array, nimportance: number }} rows of one per column */
+function importanceOf({ imatrix, shape, scheme }) {
+	const importance = finiteNumbers(imatrix, 'imatrix');
 	if (!presetOf(scheme)?.struct.fused)
 		throw new BlockQuantError('bad-argument', `imatrix: ${scheme.name ?? 'this scheme'} makes no use of one`);
 	const cols = shape[shape.length - 1];
 	const experts = shape.length === 3 ? shape[0] : 1;
-	if (imatrix.length !== cols && imatrix.length !== experts * cols)
+	if (importance.length !== cols && importance.length !== experts * cols) {
+		const or = experts > 1 ? ` or ${experts} x ${cols}` : '';
+		throw new BlockQuantError('bad-argument', `imatrix: expected ${cols} numbers${or}, got ${importance.length}`);
+	}
+	const negative = importance.findIndex((x) => x < 0);
+	if (negative >= 0)
 		throw new BlockQuantError(
 			'bad-argument',
-			`imatrix: expected ${cols} numbers${experts > 1 ? ` or ${experts} x ${cols}` : ''}, got ${imatrix.length}`,
+			`imatrix: ${importance[negative]} at index ${negative}; expected none below 0`,
 		);
-	return imatrix.length / cols;
+	if (!importance.some((x) => x > 0))
+		throw new BlockQuantError('bad-argument', 'imatrix: all 0; some column must matter');
+	return { importance, nimportance: importance.length / cols };
 }
 
-/** @param {{ min: Float32Array, max: Float32Array }} ranges @param {any} plan */
-function checkRanges(ranges, plan) {
-	const grid = plan.plane.find((/** @type {any} */ plane) => plane.role === 1);
+/** @param {TensorOptions['ranges']} ranges @param {any} plan */
+function rangesOf(ranges, plan) {
+	if (!ranges || typeof ranges !== 'object')
+		throw new BlockQuantError('bad-argument', 'ranges: expected { min, max }');
+	const grid = plan.plane.find((/** @type {any} */ plane) => ROLES[plane.role] === 'scales.0');
 	const cells = grid
-		? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ d) => n * d, 1)
+		? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ dim) => n * dim, 1)
 		: plan.nvalues / plan.group;
-	for (const end of /** @type {const} */ (['min', 'max'])) {
-		checkFinite(ranges[end], `ranges.${end}`);
-		if (ranges[end].length !== cells)
-			throw new BlockQuantError(
-				'bad-argument',
-				`ranges.${end}: expected ${cells} numbers, one for each block, got ${ranges[end].length}`,
-			);
-	}
+	const [lo, hi] = /** @type {const} */ (['min', 'max']).map((end) => {
+		const numbers = finiteNumbers(ranges[end], `ranges.${end}`);
+		if (numbers.length === cells) return numbers;
+		throw new BlockQuantError(
+			'bad-argument',
+			`ranges.${end}: expected ${cells} numbers, one for each block, got ${numbers.length}`,
+		);
+	});
+	return { lo, hi };
 }
 
 /** Quantizes one tensor. Synchronous. */
 export class TensorJob {
 	#planned;
 	#options;
-	#nimportance = 0;
+	/** @type {{ importance?: Float32Array, nimportance?: number, lo?: Float32Array, hi?: Float32Array }} */
+	#more = {};
 	#range = { lo: 0, hi: 0, seen: 0 };
 	#report = { fused_values: 0, generic_values: 0, overflow_blocks: 0, nonfinite_values: 0, first_nonfinite: 0 };
 
@@ -87,16 +98,17 @@ export class TensorJob {
 		checkPolicy('nonfinite', options.nonfinite);
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
 		this.#options = options;
-		if (options.imatrix) this.#nimportance = checkImatrix(options.imatrix, options.shape, options.scheme);
-		if (options.ranges) {
-			checkRanges(options.ranges, this.#planned.plan);
-			for (const lo of options.ranges.min) this.#range.lo = Math.min(this.#range.lo, lo);
-			for (const hi of options.ranges.max) this.#range.hi = Math.max(this.#range.hi, hi);
+		if (options.imatrix !== undefined) this.#more = importanceOf(options);
+		if (options.ranges !== undefined) {
+			const { lo, hi } = rangesOf(options.ranges, this.#planned.plan);
+			this.#more = { ...this.#more, lo, hi };
+			for (const low of lo) this.#range.lo = Math.min(this.#range.lo, low);
+			for (const high of hi) this.#range.hi = Math.max(this.#range.hi, high);
 		}
 		this.planes = this.#planned.planes;
 		this.nbytes = this.#planned.plan.nbytes;
 		/** 2: call range() for every band before the first encode(). */
-		this.passes = options.ranges ? 1 : this.#planned.plan.passes;
+		this.passes = this.#more.lo ? 1 : this.#planned.plan.passes;
 	}
 
 	/** @param {number} maxBytes of weights; a band is at least one step */
@@ -126,15 +138,15 @@ export class TensorJob {
 	 */
 	encode(band, weights) {
 		this.#check(band, weights);
-		const { imatrix, ranges, correct } = this.#options;
+		const { importance, nimportance, lo, hi } = this.#more;
 		const { cell_offset: cell, ncells } = band.struct;
 		const more = {
-			importance: imatrix,
-			nimportance: this.#nimportance,
+			importance,
+			nimportance,
 			range: this.#planned.plan.passes === 2 ? this.#range : undefined,
-			lo: ranges?.min.subarray(cell, cell + ncells),
-			hi: ranges?.max.subarray(cell, cell + ncells),
-			correct,
+			lo: lo?.subarray(cell, cell + ncells),
+			hi: hi?.subarray(cell, cell + ncells),
+			correct: this.#options.correct,
 		};
 		const planes = theCore().encode(
 			this.#planned.bytes,
@@ -152,9 +164,10 @@ export class TensorJob {
 
 	#overflowText() {
 		const { scheme, dtype } = this.#options;
-		// Codes of a nested level are made to fit; it is their outermost level that overflows.
-		const level = scheme.scales.find((each) => !/^[iu]\d/.test(each.dtype))?.dtype;
-		return `${this.#report.overflow_blocks} block(s) have a scale that ${level === 'input' ? dtype : level} cannot hold`;
+		// Codes of a nested level are made to fit; it is float levels that overflow.
+		const levels = scheme.scales.map((level) => (level.dtype === 'input' ? dtype : level.dtype));
+		const floats = levels.filter((level) => !/^[iu]\d/.test(level));
+		return `${this.#report.overflow_blocks} block(s) have a scale that ${floats.join(' or ')} cannot hold`;
 	}
 
 	#refuseNonfinite() {
@@ -197,6 +210,7 @@ function checkPlane(expected, given) {
 export class DecodeJob {
 	#planned;
 	#fake;
+	#shape;
 	#report = { fused_values: 0, generic_values: 0 };
 
 	/**
@@ -213,6 +227,7 @@ export class DecodeJob {
 		const weights = dtype ?? WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'f32';
 		this.#planned = planTensor(scheme, shape, weights);
 		this.#fake = fake;
+		this.#shape = shape;
 		/** The planes in the order that decode() takes them. */
 		this.planes = this.#planned.planes;
 		for (const plane of this.planes) checkPlane(plane, byName.get(plane.name));
@@ -229,7 +244,20 @@ export class DecodeJob {
 
 	/** @param {Band} band @param {Uint8Array[]} planes the bytes of each plane that band.planes says */
 	decode(band, planes) {
+		const said = this.planes.findIndex((plane) => plane.role === 'shape');
+		if (said >= 0) this.#checkShape(planes[said]);
 		return theCore().decode(this.#planned.bytes, this.#planned.plan, band.struct, planes, this.#fake, this.#report);
+	}
+
+	/** A plane that says the shape must say this one. @param {Uint8Array} bytes of int64 */
+	#checkShape(bytes) {
+		const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+		const said = this.#shape.map((_, i) => view.getBigInt64(8 * i, true));
+		if (said.every((dim, i) => dim === BigInt(this.#shape[i]))) return;
+		throw new BlockQuantError(
+			'bad-shape',
+			`the shape stored is [${said.join(', ')}]; expected [${this.#shape.join(', ')}]`,
+		);
 	}
 
 	/** Which path ran. */

@@ -3,7 +3,7 @@
 
 import { statusText } from '../core/core.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { planesOf } from '../layouts.js';
 import { presetOf } from '../presets.js';
 import { structOfScheme } from '../scheme.js';
@@ -17,13 +17,13 @@ export const MAX_BAND = 8 * 2 ** 20;
 const SHAPE_RULES = ['bad-shape', 'empty', 'ragged', 'odd', 'too-big'];
 
 /** @param {unknown} shape @returns {asserts shape is number[]} */
-function checkShape(shape) {
+export function checkShape(shape) {
 	if (!Array.isArray(shape) || !shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0))
-		throw new BlockQuantError('bad-shape', `shape: expected a list of sizes, got ${JSON.stringify(shape)}`);
+		throw new BlockQuantError('bad-shape', `shape: expected a list of sizes, got ${shown(shape)}`);
 }
 
 /** @param {Scheme} scheme */
-const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${JSON.stringify(scheme.scales[0]?.block)}`;
+const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${shown(scheme.scales[0]?.block)}`;
 
 /**
  * @param {Scheme} scheme
@@ -36,7 +36,7 @@ export function planTensor(scheme, shape, dtype) {
 	if (scheme.name !== undefined && !preset)
 		throw new BlockQuantError(
 			'bad-scheme',
-			`scheme.name: this scheme is not the preset ${JSON.stringify(scheme.name)}; only presets have names`,
+			`scheme.name: this scheme is not the preset ${shown(scheme.name)}; only presets have names`,
 		);
 	const struct = preset?.struct ?? structOfScheme(scheme);
 	const { status, plan, bytes } = theCore().plan(struct, dtype, shape);

@@ -1,11 +1,12 @@
 // quantize.js - typed arrays in, quantized tensors out, and back.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { presetOf, resolveScheme } from '../presets.js';
 import { decodeJob, tensorJob } from './job.js';
-import { MAX_BAND } from './plan.js';
-import { checkCount, weightBytes, weightsDtype } from './weights.js';
+import { MAX_BAND, checkShape } from './plan.js';
+import { plainArray } from './typed.js';
+import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -28,7 +29,8 @@ import { checkCount, weightBytes, weightsDtype } from './weights.js';
  * @property {string | Scheme} scheme a preset's name (case does not matter) or a scheme object
  * @property {number[]} shape row-major, such as [rows, cols]
  * @property {'f32' | 'f16' | 'bf16'} [dtype] of a Uint16Array
- * @property {Float32Array} [imatrix] one importance per column: cols of them, or experts x cols for three axes
+ * @property {Float32Array} [imatrix] one importance per column, none below 0: cols of them, or experts x cols for three
+ *   axes. A format without weighting (q8_0) ignores it, as ggml does
  * @property {'minmax'} [calibration] how a range is chosen; presets that search do so by themselves
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] over the innermost parameter grid, instead of measuring
  * @property {'error' | 'allow'} [overflow] a scale that its dtype cannot hold: refuse, or store what the reference stores
@@ -53,16 +55,17 @@ function checkCalibration(scheme, calibration) {
 	if (calibration !== undefined && calibration !== own)
 		throw new BlockQuantError(
 			'bad-argument',
-			`calibration: ${scheme.name ?? 'this scheme'} has ${own}, got ${JSON.stringify(calibration)}`,
+			`calibration: ${scheme.name ?? 'this scheme'} has ${own}, got ${shown(calibration)}`,
 		);
 }
 
 /**
- * @param {import('./weights.js').Weights} data
+ * @param {import('./weights.js').Weights} given
  * @param {QuantizeOptions} options
  */
-function run(data, options) {
+function run(given, options) {
 	checkOptions(options);
+	const data = plainWeights(given);
 	const scheme = resolveScheme(options.scheme);
 	const dtype = weightsDtype(data, options.dtype);
 	checkCalibration(scheme, options.calibration);
@@ -76,7 +79,7 @@ function run(data, options) {
 		const bytes = job.encode(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
 		band.planes.forEach(({ offset }, p) => stored[p].set(bytes[p], offset));
 	}
-	return { scheme, dtype, job, stored };
+	return { scheme, dtype, job, stored, count: data.length };
 }
 
 /**
@@ -88,7 +91,7 @@ function run(data, options) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape, bad-argument, nonfinite, overflow, not-initialized
  */
 export function quantize(data, options) {
-	const { scheme, job, stored } = run(data, options);
+	const { scheme, job, stored, count } = run(data, options);
 	const blocks = job.planes[0].role === 'blocks';
 	const planes = job.planes.map((plane, p) => [
 		plane.name,
@@ -100,7 +103,7 @@ export function quantize(data, options) {
 		bytes: blocks ? stored[0] : null,
 		planes: blocks ? null : Object.fromEntries(planes),
 		nbytes: job.nbytes,
-		bitsPerWeight: (8 * job.nbytes) / data.length,
+		bitsPerWeight: (8 * job.nbytes) / count,
 		warnings: job.finish().warnings,
 	};
 }
@@ -126,24 +129,41 @@ export function dequantize(quantized) {
 	if (!quantized || typeof quantized !== 'object')
 		throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
 	const { shape, bytes, planes } = quantized;
-	if (!(bytes instanceof Uint8Array) && !(planes && typeof planes === 'object'))
+	checkShape(shape);
+	if (!bytes && !(planes && typeof planes === 'object'))
 		throw new BlockQuantError('bad-argument', 'expected bytes: a Uint8Array, or planes: an object');
-	const given = bytes ? { blocks: { dtype: 'U8', shape: [], bytes } } : /** @type {Record<string, Plane>} */ (planes);
 	const scheme = resolveScheme(quantized.scheme);
-	const infos = Object.entries(given).map(([name, plane]) => ({
-		name,
-		dtype: plane.dtype,
-		shape: plane.shape,
-		nbytes: plane.bytes.byteLength,
-	}));
 	// The shape of blocks follows from that of the weights; only their number of bytes can be wrong.
-	if (bytes) infos[0].shape = blocksShape(scheme, shape);
+	/** @type {Record<string, Plane>} */
+	const given = bytes
+		? { blocks: { dtype: 'U8', shape: blocksShape(scheme, shape), bytes } }
+		: /** @type {any} */ (planes);
+	const stored = Object.entries(given).map(([name, plane]) => checkPlane(name, plane));
+	const infos = stored.map((plane) => ({ ...plane, nbytes: plane.bytes.length }));
 	const job = decodeJob({ scheme, shape, planes: infos });
+	const stray = stored.find(({ name }) => !job.planes.some((plane) => plane.name === name));
+	if (stray)
+		throw new BlockQuantError(
+			'bad-shape',
+			`plane ${stray.name} is none of this scheme's: ${job.planes.map(({ name }) => name).join(', ')}`,
+		);
+	const inOrder = job.planes.map(
+		({ name }) => /** @type {any} */ (stored.find((plane) => plane.name === name)).bytes,
+	);
 	return decodeAll(
 		job,
 		shape.reduce((product, dim) => product * dim, 1),
-		job.planes.map(({ name }) => given[name].bytes),
+		inOrder,
 	);
+}
+
+/** @param {string} name @param {unknown} plane @returns {Plane & { name: string }} */
+function checkPlane(name, plane) {
+	const { dtype, shape, bytes } = /** @type {any} */ (plane) ?? {};
+	const plain = plainArray(bytes, ['Uint8Array']);
+	if (typeof dtype !== 'string' || !Array.isArray(shape) || !plain)
+		throw new BlockQuantError('bad-argument', `plane ${name}: expected { dtype, shape, bytes: Uint8Array }`);
+	return { name, dtype, shape, bytes: plain };
 }
 
 /** @param {Scheme} scheme @param {number[]} shape */
@@ -158,10 +178,6 @@ function blocksShape(scheme, shape) {
  * @returns {Float32Array}
  */
 export function fakeQuantize(data, options) {
-	const { scheme, dtype, job, stored } = run(data, options);
-	return decodeAll(
-		decodeJob({ scheme, shape: options.shape, planes: job.planes, dtype, fake: true }),
-		data.length,
-		stored,
-	);
+	const { scheme, dtype, job, stored, count } = run(data, options);
+	return decodeAll(decodeJob({ scheme, shape: options.shape, planes: job.planes, dtype, fake: true }), count, stored);
 }

@@ -2,9 +2,25 @@
 // SPDX-License-Identifier: MIT
 
 import { NBYTES } from '../core/abi.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
+import { checkShape } from './plan.js';
+import { plainArray } from './typed.js';
 
 /** @typedef {Float32Array | Float64Array | Uint16Array} Weights */
+
+/**
+ * Weights as a plain array.
+ * @param {unknown} data
+ * @returns {Weights}
+ */
+export function plainWeights(data) {
+	const plain = plainArray(data, ['Float32Array', 'Float64Array', 'Uint16Array']);
+	if (plain) return plain;
+	throw new BlockQuantError(
+		'bad-argument',
+		'data: expected a Float32Array, a Float64Array, or a Uint16Array with dtype, not detached',
+	);
+}
 
 /**
  * The dtype of an array of weights.
@@ -14,24 +30,18 @@ import { BlockQuantError } from '../errors.js';
  */
 export function weightsDtype(data, dtype) {
 	const is16 = data instanceof Uint16Array;
-	if (!is16 && !(data instanceof Float32Array) && !(data instanceof Float64Array))
-		throw new BlockQuantError(
-			'bad-argument',
-			'data: expected a Float32Array, a Float64Array, or a Uint16Array with dtype',
-		);
 	const allowed = is16 ? ['f16', 'bf16'] : ['f32', undefined];
 	if (!allowed.includes(/** @type {any} */ (dtype)))
 		throw new BlockQuantError(
 			'bad-argument',
-			`dtype: expected ${is16 ? "'f16' or 'bf16' for a Uint16Array" : "'f32' for this array"}, got ${JSON.stringify(dtype)}`,
+			`dtype: expected ${is16 ? "'f16' or 'bf16' for a Uint16Array" : "'f32' for this array"}, got ${shown(dtype)}`,
 		);
 	return is16 ? /** @type {'f16'} */ (dtype) : 'f32';
 }
 
 /** @param {Weights} data @param {unknown} shape */
 export function checkCount(data, shape) {
-	if (!Array.isArray(shape))
-		throw new BlockQuantError('bad-shape', 'shape: expected a list of sizes, such as [rows, cols]');
+	checkShape(shape);
 	const count = shape.reduce((product, dim) => product * dim, 1);
 	if (count !== data.length)
 		throw new BlockQuantError(

@@ -44,6 +44,8 @@ export function schemeToArgs(scheme) {
 			`${scheme.name ?? 'this scheme'} is not stored in a layout of compressed-tensors`,
 		);
 	const [inner, outer] = scheme.scales;
+	if (inner === undefined)
+		throw new BlockQuantError('bad-scheme', 'scheme.scales: expected one level or two, got none');
 	const { activations } = scheme;
 	const block = activations?.mode === 'local';
 	return {

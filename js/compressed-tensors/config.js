@@ -10,6 +10,7 @@ import { parseJson } from '../safetensors/json.js';
 /** The release whose files these are; readers compare it with what they know. */
 const VERSION = '0.20.1';
 const SECTION = 'quantization_config';
+const SECTIONS = [SECTION, 'compression_config'];
 
 /**
  * @typedef {object} QuantizationScheme the parts that are not the same in every file of ours
@@ -53,10 +54,10 @@ export function quantizationConfig({ weights, input_activations = null, format }
  */
 export function addQuantizationConfig(text, section) {
 	const config = parseConfig(text);
-	if (config.has(SECTION)) {
+	for (const { name } of sectionsOf(config)) {
 		throw new BlockQuantError(
 			'unsupported',
-			`config.json has a ${SECTION} already: the model is quantized; dequantize it first`,
+			`config.json has a ${name} already: the model is quantized; dequantize it first`,
 		);
 	}
 	return formatJson(config.set(SECTION, toJsonValue(section)));
@@ -68,10 +69,7 @@ export function addQuantizationConfig(text, section) {
  */
 export function removeQuantizationConfig(text) {
 	const config = parseConfig(text);
-	for (const holder of holders(config)) {
-		holder.delete(SECTION);
-		holder.delete('compression_config');
-	}
+	for (const [, holder] of holders(config)) for (const key of SECTIONS) holder.delete(key);
 	return formatJson(config);
 }
 
@@ -81,13 +79,32 @@ export function removeQuantizationConfig(text) {
  * @returns {Record<string, unknown> | null}
  */
 export function readQuantizationConfig(text) {
-	for (const holder of holders(parseConfig(text))) {
-		const section = holder.get(SECTION) ?? holder.get('compression_config');
-		if (section instanceof Map) {
-			return /** @type {Record<string, unknown>} */ (toPlain(section));
-		}
+	for (const { section } of sectionsOf(parseConfig(text))) {
+		if (section instanceof Map) return /** @type {Record<string, unknown>} */ (toPlain(section));
 	}
 	return null;
+}
+
+/**
+ * Whether a config.json is one that we wrote for a model with this config, whatever the scheme.
+ * @param {string} text
+ * @param {string | null} original the model's own, before
+ */
+export function isWrittenByUs(text, original) {
+	if (original === null) return false;
+	try {
+		const config = parseConfig(text);
+		const section = config.get(SECTION);
+		if (!(section instanceof Map)) return false;
+		const ours = quantizationConfig({ weights: {}, format: '' }, { targets: [], ignore: [] });
+		const sameKeys = [...section.keys()].sort().join() === Object.keys(ours).sort().join();
+		const same = ['quant_method', 'version'].every((key) => section.get(key) === Reflect.get(ours, key));
+		return sameKeys && same && removeQuantizationConfig(text) === removeQuantizationConfig(original);
+	} catch (error) {
+		// No config.json that we cannot read is ours.
+		if (error instanceof BlockQuantError) return false;
+		throw error;
+	}
 }
 
 /**
@@ -103,10 +120,31 @@ export function weightArgsOf(text) {
 		.filter((weights) => typeof weights === 'object' && weights !== null);
 }
 
-/** @param {JsonObject} config */
+/**
+ * What says that a model is quantized, wherever the releases put it.
+ * @param {JsonObject} config
+ */
+function* sectionsOf(config) {
+	for (const [place, holder] of holders(config)) {
+		for (const key of SECTIONS) {
+			const section = holder.get(key);
+			if (section !== undefined && section !== null) yield { name: place + key, section };
+		}
+	}
+}
+
+/**
+ * @param {JsonObject} config
+ * @returns {[string, JsonObject][]}
+ */
 function holders(config) {
 	const inner = config.get('text_config');
-	return inner instanceof Map ? [config, inner] : [config];
+	return inner instanceof Map
+		? [
+				['', config],
+				['text_config.', inner],
+			]
+		: [['', config]];
 }
 
 /**

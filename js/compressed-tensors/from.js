@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { theCore } from '../core/init.js';
-import { BlockQuantError, quoted } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { presets } from '../presets.js';
 import { schemeOfStruct, structOfScheme } from '../scheme.js';
 import { inferFormat } from './format.js';
@@ -54,7 +54,7 @@ function strategyOf(where, args) {
 					: refuse(`${where}.group_size`, `expected -1 or a positive number, got ${group}`);
 	const name = strategy ?? given;
 	if (!STRATEGIES.includes(name))
-		refuse(`${where}.strategy`, `expected one of ${STRATEGIES.join(', ')}; got ${quoted(String(name))}`);
+		refuse(`${where}.strategy`, `expected one of ${STRATEGIES.join(', ')}; got ${shown(name)}`);
 	const grouped = name === 'group' || name === 'tensor_group';
 	if (grouped !== group > 0)
 		refuse(`${where}.group_size`, `strategy ${name} ${grouped ? 'needs' : 'takes no'} group_size; got ${group}`);
@@ -79,20 +79,21 @@ function readArgs(where, given) {
 	const args = { ...ARGS, ...given, type: lower(given.type ?? ARGS.type), strategy: lower(given.strategy ?? null) };
 	if (typeof args.block_structure === 'string') args.block_structure = args.block_structure.split('x').map(Number);
 	if (!Number.isInteger(args.num_bits))
-		refuse(`${where}.num_bits`, `expected an integer, got ${JSON.stringify(args.num_bits)}`);
+		refuse(`${where}.num_bits`, `expected an integer, got ${shown(args.num_bits)}`);
 	if (args.group_size !== null && !Number.isInteger(args.group_size))
-		refuse(`${where}.group_size`, `expected an integer or null, got ${JSON.stringify(args.group_size)}`);
+		refuse(`${where}.group_size`, `expected an integer or null, got ${shown(args.group_size)}`);
 	if (typeof args.symmetric !== 'boolean')
-		refuse(`${where}.symmetric`, `expected true or false, got ${JSON.stringify(args.symmetric)}`);
+		refuse(`${where}.symmetric`, `expected true or false, got ${shown(args.symmetric)}`);
 	if (![true, false, 'local'].includes(args.dynamic))
-		refuse(`${where}.dynamic`, `expected true, false or "local", got ${JSON.stringify(args.dynamic)}`);
+		refuse(`${where}.dynamic`, `expected true, false or "local", got ${shown(args.dynamic)}`);
 	if (![null, false, 'weight', 'static'].includes(args.actorder))
-		refuse(`${where}.actorder`, `expected "weight", "static", false or null, got ${JSON.stringify(args.actorder)}`);
-	args.scale = args.scale_dtype === null ? null : SCALE_DTYPES[String(args.scale_dtype).replace(/^torch\./, '')];
+		refuse(`${where}.actorder`, `expected "weight", "static", false or null, got ${shown(args.actorder)}`);
+	args.scale =
+		args.scale_dtype === null ? null : SCALE_DTYPES[shown(args.scale_dtype).replace(/^"(torch\.)?|"$/g, '')];
 	if (args.scale === undefined)
 		refuse(
 			`${where}.scale_dtype`,
-			`expected torch.float8_e4m3fn, torch.uint8 or null, got ${JSON.stringify(args.scale_dtype)}`,
+			`expected torch.float8_e4m3fn, torch.uint8 or null, got ${shown(args.scale_dtype)}`,
 		);
 	args.strategy = strategyOf(where, args);
 	return args;
@@ -104,7 +105,10 @@ function valueOf(where, { type, num_bits: bits }) {
 	if (type === 'float' && bits === 8) return 'f8e4m3';
 	if (type === 'float' && bits === 4) return 'f4e2m1';
 	if (type === 'float' && bits === 6) return 'f6e2m3';
-	return refuse(`${where}.num_bits`, `expected int of 1 to 8 or float of 4, 6 or 8 bits, got ${type} of ${bits}`);
+	return refuse(
+		`${where}.num_bits`,
+		`expected int of 1 to 8 or float of 4, 6 or 8 bits, got ${shown(type)} of ${bits}`,
+	);
 }
 
 /** @param {any} args @returns {Block} */
@@ -148,8 +152,7 @@ function weightsOf(weights) {
 /** The preset that says the same, if there is one. @param {Scheme} scheme */
 function asPreset(scheme) {
 	const same = JSON.stringify(schemeOfStruct(structOfScheme(scheme)));
-	const { scale, symmetric } = scheme.activations ?? {};
-	if (scale !== undefined || symmetric === false) return scheme;
+	if (scheme.activations?.symmetric === false) return scheme;
 	for (const preset of presets().values())
 		if (JSON.stringify(schemeOfStruct({ ...preset.struct, fused: 0 })) === same) return preset.scheme;
 	return scheme;

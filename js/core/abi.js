@@ -52,6 +52,12 @@ export const LAYOUTS = [
 	'ggml-q4_0',
 	'ggml-q5_0',
 	'ggml-q4_k',
+	'ggml-q4_1',
+	'ggml-q5_1',
+	'ggml-q6_k',
+	'ggml-q5_k',
+	'ggml-q2_k',
+	'ggml-q3_k',
 ];
 
 /** enum bq_kernels_id */
@@ -114,6 +120,7 @@ export const Scheme = struct({
 	fused: 'u32',
 	act_mode: 'u32',
 	act: Level,
+	act_scale: 'u32',
 });
 
 export const Plane = struct({

@@ -1,7 +1,7 @@
 // core.js - core.wasm from the inside: the only file that sees a pointer. Nothing that it returns is a view of wasm memory.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { Band, DTYPES, KERNELS, MAX_RANK, Plan, Report, STATUSES, Scheme, TensorRange } from './abi.js';
 
 const PAGE = 65536;
@@ -40,7 +40,7 @@ export class Core {
 		this.#heap = this.#exports.__heap_base.value >>> 0;
 		this.kernels = KERNELS.indexOf(kernels);
 		if (this.kernels < 0 || !(this.#exports.bq_kernel_rows() & (1 << this.kernels)))
-			throw new BlockQuantError('bad-argument', `kernels: no ${JSON.stringify(kernels)} in this build`);
+			throw new BlockQuantError('bad-argument', `kernels: no ${shown(kernels)} in this build`);
 	}
 
 	/** Runs one call with an empty arena. @template T @param {() => T} call @returns {T} */

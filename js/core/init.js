@@ -84,6 +84,8 @@ async function load(options, inside) {
 export function makeInit(inside) {
 	/** @param {InitOptions} [options] @returns {Promise<void>} */
 	return function init(options = {}) {
+		if (options === null || typeof options !== 'object')
+			return Promise.reject(new BlockQuantError('bad-argument', 'init: expected options { wasm?, kernels? }'));
 		if (loading && options.wasm === undefined && options.kernels === undefined) return loading;
 		const attempt = load(options, inside);
 		loading = attempt;

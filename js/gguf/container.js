@@ -20,7 +20,7 @@ export const gguf = {
 		const files = names.filter((name) => name.endsWith('.gguf'));
 		return files.filter((name) => (shardsOf(name)?.[0] ?? name) === name);
 	},
-	configName: null,
+	hasConfig: false,
 	knowsScheme: isFileType,
 	target: ggufTarget,
 	rules: { refusal: refusalOf, keeper: () => keptBecause, reason: 'a weight matrix' },

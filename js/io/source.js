@@ -1,7 +1,7 @@
 // source.js - what file readers read from: anything with a size and ranged reads.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, messageOf } from '../errors.js';
+import { BlockQuantError, messageOf, shown } from '../errors.js';
 
 /**
  * A file to read. `read` may give fewer bytes than asked (never none before the end); `sourceOf`
@@ -30,7 +30,7 @@ export function sourceOf(input, name) {
 	}
 	const raw = rawSource(input);
 	if (!Number.isSafeInteger(raw.size) || raw.size < 0) {
-		throw new BlockQuantError('bad-argument', `a source's size must be a count, not ${raw.size}`);
+		throw new BlockQuantError('bad-argument', `a source's size must be a count, not ${shown(raw.size)}`);
 	}
 	const label = raw.name ?? name;
 	const source = {
@@ -53,11 +53,15 @@ function rawSource(input) {
 	if (input instanceof ArrayBuffer) return bytesSource(new Uint8Array(input));
 	if (typeof Blob !== 'undefined' && input instanceof Blob) return blobSource(input);
 	if (typeof input === 'object' && input !== null && 'read' in input && 'size' in input) {
-		return input;
+		const { read, name, close } = input;
+		const rightName = name === undefined || typeof name === 'string';
+		const rightClose = close === undefined || typeof close === 'function';
+		if (typeof read === 'function' && rightName && rightClose) return input;
 	}
 	throw new BlockQuantError(
 		'bad-argument',
-		'a source is a File, a Blob, a Uint8Array, an ArrayBuffer, or { size, read(offset, length) }',
+		'a source is a File, a Blob, a Uint8Array, an ArrayBuffer, or { size, read(offset, length), name?, close?() }' +
+			`, not ${shown(input)}`,
 	);
 }
 

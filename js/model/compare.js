@@ -6,6 +6,7 @@ import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { kindOf } from './names.js';
+import { checkModel, checkOptions, COMPARE_OPTIONS } from './options.js';
 import { decodeModule, floatValues, quantizedModules } from './weights.js';
 
 /** @typedef {import('./types.js').Model} Model */
@@ -48,7 +49,11 @@ import { decodeModule, floatValues, quantizedModules } from './weights.js';
  * @param {CompareOptions} [options]
  * @returns {Promise<ModelComparison>}
  */
-export async function compareModels(a, b, { configA, configB, signal, onProgress } = {}) {
+export async function compareModels(a, b, options = {}) {
+	checkModel(a);
+	checkModel(b);
+	checkOptions(options, COMPARE_OPTIONS);
+	const { configA, configB, signal, onProgress } = options;
 	const left = await weightsOf(a, configA);
 	const right = await weightsOf(b, configB);
 	const pairs = [...left.values()].flatMap((weight) => {

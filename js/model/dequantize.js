@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 import { containerOf } from '../containers.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, quoted, shown } from '../errors.js';
+import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
+import { checkModel, checkOptions, DEQUANTIZE_OPTIONS } from './options.js';
 import { rewriteModel } from './rewrite.js';
 import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
 
@@ -32,16 +34,28 @@ import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
  */
 
 /**
- * Writes the model with every quantized weight decoded, in the place of its first plane.
+ * Writes the model with every quantized weight decoded, in the place of its first plane. On any error the sink is aborted.
  * @param {Model} model
  * @param {Sink | DirectorySink} sink a DirectorySink for a model of several files
  * @param {DequantizeOptions} [options]
  * @returns {Promise<DequantizeResult>}
  */
 export async function dequantizeModel(model, sink, options = {}) {
+	return guarded(sink, () => dequantizeInto(model, sink, options));
+}
+
+/**
+ * @param {Model} model
+ * @param {Sink | DirectorySink} sink
+ * @param {DequantizeOptions} options
+ * @returns {Promise<DequantizeResult>}
+ */
+async function dequantizeInto(model, sink, options) {
+	checkModel(model);
+	checkOptions(options, DEQUANTIZE_OPTIONS);
 	const { dtype, signal, onProgress } = options;
 	if (dtype !== undefined && !Object.values(WEIGHT_DTYPES).includes(dtype)) {
-		throw new BlockQuantError('bad-argument', `dtype: ${dtype} is none of f32, f16, bf16`);
+		throw new BlockQuantError('bad-argument', `dtype: expected f32, f16 or bf16, got ${shown(dtype)}`);
 	}
 	const container = containerOf(model);
 	const [opaque] = container.opaque(model);
@@ -57,6 +71,8 @@ export async function dequantizeModel(model, sink, options = {}) {
 	const modules = [...new Set(owners.values())];
 	const results = new Map(modules.map((module) => [module, dtype ?? module.dtype]));
 	const started = new Set();
+	/** Numbers of values that the dtype cannot hold, by weight. @type {Map<string, number>} */
+	const infinite = new Map();
 	const nbytes = await rewriteModel(model, sink, {
 		signal,
 		onProgress,
@@ -66,7 +82,7 @@ export async function dequantizeModel(model, sink, options = {}) {
 			if (module === undefined) return null;
 			if (started.has(module)) return { outputs: [], run: async () => {} };
 			started.add(module);
-			return decodeStep(module, results.get(module) ?? 'bf16', signal);
+			return decodeStep(module, results.get(module) ?? 'bf16', infinite, signal);
 		},
 	});
 	const dropped = modules.flatMap(({ activations }) => activations);
@@ -81,6 +97,7 @@ export async function dequantizeModel(model, sink, options = {}) {
 		config,
 		warnings: [
 			...model.warnings,
+			...modules.flatMap((module) => infiniteText(module.name, infinite.get(module.name), results.get(module))),
 			...(dropped.length === 0 ? [] : [`${dropped.length} static activation scales are dropped`]),
 		],
 	};
@@ -89,10 +106,11 @@ export async function dequantizeModel(model, sink, options = {}) {
 /**
  * @param {QuantizedModule} module
  * @param {'f32' | 'f16' | 'bf16'} dtype
+ * @param {Map<string, number>} infinite is told of
  * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function decodeStep(module, dtype, signal) {
+function decodeStep(module, dtype, infinite, signal) {
 	const { name, shape } = module;
 	const width = dtype === 'f32' ? 4 : 2;
 	const nbytes = shape.reduce((product, edge) => product * edge, width);
@@ -101,11 +119,40 @@ function decodeStep(module, dtype, signal) {
 		async run(write) {
 			let offset = 0;
 			for await (const values of decodeModule(module, signal)) {
-				await write(0, fromFloat32(values, dtype), offset);
+				const bytes = fromFloat32(values, dtype);
+				const count = countInfinite(bytes, dtype);
+				if (count > 0) infinite.set(name, (infinite.get(name) ?? 0) + count);
+				await write(0, bytes, offset);
 				offset += values.length * width;
 			}
 		},
 	};
+}
+
+/**
+ * @param {string} name
+ * @param {number | undefined} count
+ * @param {string | undefined} dtype
+ */
+function infiniteText(name, count, dtype) {
+	return count === undefined
+		? []
+		: [`tensor ${quoted(name)}: ${count} value(s) are infinite: ${dtype} holds none so large`];
+}
+
+/**
+ * How many values of a dtype of 16 bits are infinite: all bits of the exponent set, none of the mantissa.
+ * @param {Uint8Array} bytes
+ * @param {'f32' | 'f16' | 'bf16'} dtype
+ */
+function countInfinite(bytes, dtype) {
+	if (dtype === 'f32') return 0;
+	const infinity = dtype === 'f16' ? 0x7c00 : 0x7f80;
+	let count = 0;
+	for (const word of new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)) {
+		if ((word & 0x7fff) === infinity) count++;
+	}
+	return count;
 }
 
 /**

@@ -6,6 +6,7 @@ import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
+import { checkModel, checkOptions, QUANTIZE_OPTIONS } from './options.js';
 import { select } from './select.js';
 
 /** @typedef {import('./types.js').Model} Model */
@@ -58,6 +59,8 @@ import { select } from './select.js';
  * @returns {Plan}
  */
 export function plan(model, options) {
+	checkModel(model);
+	checkOptions(options, QUANTIZE_OPTIONS);
 	const container = containerOf(model);
 	const target = container.target(model, options);
 	const selections = select(model.tensors, container.rules, options);

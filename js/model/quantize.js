@@ -5,6 +5,7 @@ import { MAX_BAND } from '../arrays/plan.js';
 import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
+import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { readAhead } from './bands.js';
 import { convertStep } from './convert.js';
@@ -41,13 +42,18 @@ import { rewriteModel } from './rewrite.js';
 
 /**
  * Writes the quantized model to the sink. Everything that can be checked without reading the
- * weights is checked before the first byte is written; on any error the sink is aborted.
+ * weights is checked before the first byte is written; on any error, wrong arguments too, the sink is aborted.
  * @param {Model} model
  * @param {Sink | DirectorySink} sink a DirectorySink for a model of several files
  * @param {QuantizeOptions} options
  * @returns {Promise<QuantizeResult>}
  */
 export async function quantizeModel(model, sink, options) {
+	return guarded(sink, () => quantizeInto(model, sink, options));
+}
+
+/** @type {typeof quantizeModel} */
+async function quantizeInto(model, sink, options) {
 	const decided = plan(model, options);
 	const container = containerOf(model);
 	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);

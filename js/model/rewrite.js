@@ -3,6 +3,7 @@
 
 import { containerOf } from '../containers.js';
 import { BlockQuantError, messageOf } from '../errors.js';
+import { close, guarded, saying } from '../io/guarded.js';
 import { checkCancelled, pieces, readAhead } from './bands.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
@@ -29,7 +30,7 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
  */
 
 /**
- * Writes the model; closes the sink, or aborts it when anything fails.
+ * Writes the model and closes the sink. If anything fails, to abort it is the caller's business.
  * @param {Model} model
  * @param {Sink | DirectorySink} sink a DirectorySink if the model has an index
  * @param {RewriteOptions} options
@@ -45,12 +46,12 @@ export async function rewriteModel(model, sink, options) {
 	};
 	if (model.index === null) {
 		if (!('write' in sink)) throw new BlockQuantError('bad-argument', 'a sink has a write method');
-		return guarded(sink, () => writeFile(layoutOf(model, options)[0], sink, options, advance));
+		return closing(sink, writeFile(layoutOf(model, options)[0], sink, options, advance));
 	}
 	if (!('open' in sink)) {
 		throw new BlockQuantError('bad-argument', 'a model of several files needs a sink { open(name) -> sink }');
 	}
-	return guarded(sink, () => writeShards(model, sink, options, advance));
+	return closing(sink, writeShards(model, sink, options, advance));
 }
 
 /** @typedef {(tensor: ModelTensor, nbytes: number) => void} Advance */
@@ -131,35 +132,25 @@ async function writeShards(model, directory, options, advance) {
 	const files = layoutOf(model, options);
 	let nbytes = 0;
 	for (const file of files) {
-		const sink = await directory.open(file.name);
-		nbytes += await guarded(sink, () => writeFile(file, sink, options, advance));
+		const sink = await saying(`cannot write ${file.name}`, () => directory.open(file.name));
+		nbytes += await guarded(sink, () => closing(sink, writeFile(file, sink, options, advance)));
 	}
 	const index = containerOf(model).index(model, files);
 	if (index === null) return nbytes;
-	const sink = await directory.open(index.name);
-	return guarded(sink, async () => {
-		await writeTo(sink, index.bytes, 0);
-		return nbytes + index.bytes.byteLength;
-	});
+	const sink = await saying(`cannot write ${index.name}`, () => directory.open(index.name));
+	await guarded(sink, () => closing(sink, writeTo(sink, index.bytes, 0)));
+	return nbytes + index.bytes.byteLength;
 }
 
 /**
- * @param {{ close?(): unknown, abort?(): unknown }} sink
- * @param {() => Promise<number>} work
+ * @template T
+ * @param {Sink | DirectorySink} sink
+ * @param {Promise<T>} work
  */
-async function guarded(sink, work) {
-	try {
-		const result = await work();
-		await sink.close?.();
-		return result;
-	} catch (error) {
-		try {
-			await sink.abort?.();
-		} catch {
-			// What went wrong first is what the caller must hear.
-		}
-		throw error;
-	}
+async function closing(sink, work) {
+	const result = await work;
+	await close(sink);
+	return result;
 }
 
 /**

@@ -1,7 +1,7 @@
 // select.js - which tensors of a model are quantized, and why the others are not.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 /** @typedef {import('./types.js').SelectRules} SelectRules */
@@ -70,7 +70,7 @@ function patterns(given, option) {
 			const { source, flags } = new RegExp(pattern);
 			return new RegExp(source, flags.replace(/[gy]/g, ''));
 		} catch (cause) {
-			throw new BlockQuantError('bad-argument', `${option}: ${pattern} is no regular expression`, {
+			throw new BlockQuantError('bad-argument', `${option}: ${shown(pattern)} is no regular expression`, {
 				cause,
 			});
 		}

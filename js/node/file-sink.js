@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import { randomBytes } from 'node:crypto';
-import { lstat, open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import process from 'node:process';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
+import { renameAll } from './rename-all.js';
+import { checkRegular, statOrNull } from './stats.js';
 import { systemCode, systemError } from './system-error.js';
 import { unwatch, watch } from './temporaries.js';
 
@@ -54,28 +56,19 @@ export class FileTransaction {
 		};
 	}
 
-	/** Gives all files their names. */
+	/** Gives all files their names, or none: then every file that was there is as it was. */
 	async commit() {
-		/** @type {string[]} */
-		const named = [];
 		try {
 			for (const pending of this.#pending) await finish(pending);
-			for (const { path, temporary, target } of this.#pending) {
-				try {
-					await rename(temporary, target);
-				} catch (cause) {
-					throw systemError(cause, `cannot write ${path}`);
-				}
-				named.push(target);
-				unwatch(temporary);
-			}
+			renameAll(this.#pending);
 		} catch (error) {
-			// Part of a model under its final name is worse than none.
-			for (const target of named) await unlink(target).catch(() => {});
 			await this.abort();
 			throw error;
 		}
-		for (const directory of new Set(named.map(dirname))) await syncDirectory(directory);
+		for (const { temporary } of this.#pending) unwatch(temporary);
+		for (const directory of new Set(this.#pending.map(({ target }) => dirname(target)))) {
+			await syncDirectory(directory);
+		}
 		this.#pending = [];
 	}
 
@@ -90,17 +83,17 @@ export class FileTransaction {
 	 * @param {string} path
 	 */
 	async check(path) {
-		const there = await statOrNull(path);
-		if (there !== null && !there.isFile()) {
-			const what = there.isDirectory() ? 'is a directory' : 'is no regular file';
-			throw new BlockQuantError('io', `cannot write ${path}: it ${what}`);
-		}
+		const doing = `cannot write ${path}`;
+		checkRegular(await statOrNull(path, doing), doing);
 		for (const input of this.#inputs) {
 			if (await sameFile(input, path)) {
 				throw new BlockQuantError('same-file', `the output ${path} is the input ${input}: name another file`);
 			}
 		}
 		const target = await targetOf(path);
+		if ((await statOrNull(dirname(target), doing)) === null) {
+			throw new BlockQuantError('io', `${doing}: the folder ${dirname(target)} does not exist`);
+		}
 		if (this.#pending.some((pending) => pending.target === target)) {
 			throw new BlockQuantError('bad-argument', `two outputs would have the name ${path}`);
 		}
@@ -115,6 +108,8 @@ export class FileTransaction {
  * @returns {Promise<Sink>}
  */
 export async function fileSink(path, { inputs } = {}) {
+	if (typeof path !== 'string')
+		throw new BlockQuantError('bad-argument', `path: expected a string, got ${shown(path)}`);
 	const transaction = new FileTransaction(inputs);
 	const sink = await transaction.open(path);
 	return {
@@ -131,28 +126,25 @@ export async function fileSink(path, { inputs } = {}) {
  */
 export async function sameFile(a, b) {
 	if (resolve(a) === resolve(b)) return true;
-	const [left, right] = [await statOrNull(a), await statOrNull(b)];
+	const [left, right] = [await statOrNull(a, `cannot look at ${a}`), await statOrNull(b, `cannot look at ${b}`)];
 	return left !== null && right !== null && left.dev === right.dev && left.ino === right.ino;
 }
 
-/** @param {string} path */
-async function statOrNull(path) {
-	try {
-		return await stat(path, { bigint: true });
-	} catch (cause) {
-		if (systemCode(cause) === 'ENOENT') return null;
-		throw systemError(cause, `cannot write ${path}`);
-	}
-}
-
 /**
- * The file behind a symbolic link, so that the link stays one.
+ * The file behind a symbolic link, there or not, so that the link stays one.
  * @param {string} path
+ * @returns {Promise<string>}
  */
 async function targetOf(path) {
 	try {
-		const link = (await lstat(path)).isSymbolicLink();
-		return link ? await realpath(path) : resolve(path);
+		return await realpath(path);
+	} catch (cause) {
+		if (systemCode(cause) !== 'ENOENT') throw systemError(cause, `cannot write ${path}`);
+	}
+	try {
+		if (!(await lstat(path)).isSymbolicLink()) return resolve(path);
+		// Where it leads nothing is yet. Links that lead in a circle do not come here: that is another error.
+		return await targetOf(resolve(await realpath(dirname(path)), await readlink(path)));
 	} catch (cause) {
 		if (systemCode(cause) === 'ENOENT') return resolve(path);
 		throw systemError(cause, `cannot write ${path}`);

@@ -3,13 +3,13 @@
 
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { BlockQuantError } from '../errors.js';
 import { sourceOf } from '../io/source.js';
+import { checkRegular, statOrNull } from './stats.js';
 import { systemError } from './system-error.js';
 
 /** @typedef {import('../io/source.js').Source} Source */
 
-/** Node aborts the process when a read of 2^31 bytes or more is asked for (specs/web.md 2.8). */
+/** Node aborts the process when a read of 2^31 bytes or more is asked for. */
 const MAX_READ_NBYTES = 2 ** 30;
 
 /**
@@ -18,19 +18,14 @@ const MAX_READ_NBYTES = 2 ** 30;
  * @returns {Promise<Source & { close: () => Promise<void> }>}
  */
 export async function fileSource(path) {
-	const file = basename(path);
+	const doing = `cannot open ${path}`;
+	checkRegular(await statOrNull(path, doing), doing);
 	try {
 		const handle = await open(path, 'r');
-		const stats = await handle.stat();
-		if (!stats.isFile()) {
-			await handle.close();
-			throw new BlockQuantError('io', stats.isDirectory() ? 'is a directory' : 'is no regular file', {
-				file: path,
-			});
-		}
+		const { size } = await handle.stat();
 		const source = sourceOf({
-			size: stats.size,
-			name: file,
+			size,
+			name: basename(path),
 			async read(offset, length) {
 				const bytes = new Uint8Array(Math.min(length, MAX_READ_NBYTES));
 				const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, offset);
@@ -39,6 +34,6 @@ export async function fileSource(path) {
 		});
 		return { ...source, close: () => handle.close() };
 	} catch (cause) {
-		throw systemError(cause, `cannot open ${path}`);
+		throw systemError(cause, doing);
 	}
 }

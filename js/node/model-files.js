@@ -1,16 +1,19 @@
 // model-files.js - models by path: opened, quantized and dequantized with their config.json.
 // SPDX-License-Identifier: MIT
 
-import { mkdir, readdir, rmdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { CONTAINERS, containerOf } from '../containers.js';
-import { BlockQuantError } from '../errors.js';
+import { mkdir, readdir, rmdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isWrittenByUs } from '../compressed-tensors/config.js';
+import { CONTAINERS, containerOf, isModelFile } from '../containers.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { dequantizeModel } from '../model/dequantize.js';
 import { openModel } from '../model/open.js';
+import { checkOptions, DEQUANTIZE_OPTIONS, QUANTIZE_OPTIONS } from '../model/options.js';
 import { quantizeModel } from '../model/quantize.js';
-import { configPlace, isQuantized, readOrNull, writeText } from './config-file.js';
+import { configPlace, findConfig, writeText } from './config-file.js';
 import { FileTransaction } from './file-sink.js';
 import { fileSource } from './file-source.js';
+import { statOrNull } from './stats.js';
 import { systemCode, systemError } from './system-error.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
@@ -21,7 +24,8 @@ import { systemCode, systemError } from './system-error.js';
  * @typedef {object} PathModel
  * @property {string[]} paths of all files that were opened
  * @property {boolean} fromDirectory whether the path given was a directory
- * @property {string | null} configPath where its config.json is, or would be; null: its kind has none
+ * @property {string | null} configPath where its config.json is, or would be: OUT.config.json beside OUT goes before config.json;
+ *   null: its kind of file has none
  * @property {string | null} config the text of that file
  * @property {() => Promise<void>} close
  */
@@ -38,7 +42,8 @@ import { systemCode, systemError } from './system-error.js';
  * @returns {Promise<Model & PathModel>}
  */
 export async function openModelPath(path) {
-	const fromDirectory = (await statOrNull(path))?.isDirectory() ?? false;
+	checkPath(path, 'path');
+	const fromDirectory = await isDirectory(path);
 	const file = fromDirectory ? await findModel(path) : path;
 	const directory = dirname(file);
 	const first = await fileSource(file);
@@ -52,14 +57,13 @@ export async function openModelPath(path) {
 			for (const name of others) sources.push(await fileSource(join(directory, name)));
 		}
 		const model = await openModel(sources);
-		const { configName } = containerOf(model);
-		const configPath = configName === null ? null : join(directory, configName);
+		const config = containerOf(model).hasConfig ? await findConfig(file) : { path: null, text: null };
 		return {
 			...model,
 			paths: [file, ...sources.slice(1).map(({ name }) => join(directory, name ?? ''))],
 			fromDirectory,
-			configPath,
-			config: configPath === null ? null : await readOrNull(configPath),
+			configPath: config.path,
+			config: config.text,
 			close,
 		};
 	} catch (error) {
@@ -67,6 +71,11 @@ export async function openModelPath(path) {
 		throw error;
 	}
 }
+
+/** The config is that of the input. @param {string} name */
+const isNoConfig = (name) => name !== 'config';
+const PATH_QUANTIZE_OPTIONS = QUANTIZE_OPTIONS.filter(isNoConfig);
+const PATH_DEQUANTIZE_OPTIONS = DEQUANTIZE_OPTIONS.filter(isNoConfig);
 
 /**
  * Quantizes a model by path. Every output file appears at the end, or none; inputs are not touched.
@@ -76,7 +85,8 @@ export async function openModelPath(path) {
  * @returns {Promise<import('../model/quantize.js').QuantizeResult & Written>}
  */
 export async function quantizeModelPath(input, output, options) {
-	return convert(input, output, isQuantized, (model, sink) =>
+	checkOptions(options, PATH_QUANTIZE_OPTIONS);
+	return convert(input, output, isWrittenByUs, (model, sink) =>
 		quantizeModel(model, sink, { ...options, config: model.config }),
 	);
 }
@@ -89,6 +99,7 @@ export async function quantizeModelPath(input, output, options) {
  * @returns {Promise<import('../model/dequantize.js').DequantizeResult & Written>}
  */
 export async function dequantizeModelPath(input, output, options) {
+	checkOptions(options ?? {}, PATH_DEQUANTIZE_OPTIONS);
 	// What we write here carries no mark: no config.json can be known to be ours.
 	const isOurs = () => false;
 	return convert(input, output, isOurs, (model, sink) =>
@@ -100,11 +111,13 @@ export async function dequantizeModelPath(input, output, options) {
  * @template {{ config: string | null, warnings: string[] }} Result
  * @param {string} input
  * @param {string} output
- * @param {(config: string) => boolean} isOurs whether a config.json at the output may be replaced
+ * @param {(config: string, original: string | null) => boolean} isOurs whether a config.json at the output may be replaced
  * @param {(model: Model & PathModel, sink: Sink | DirectorySink) => Promise<Result>} run
  * @returns {Promise<Result & Written>}
  */
 async function convert(input, output, isOurs, run) {
+	checkPath(input, 'input');
+	checkPath(output, 'output');
 	const model = await openModelPath(input);
 	const transaction = new FileTransaction([
 		...model.paths,
@@ -116,18 +129,19 @@ async function convert(input, output, isOurs, run) {
 		created = await makeDirectory(directory, output);
 		/** @type {string[]} */
 		const files = [];
+		/** @param {string} file @returns {string} */
+		const pathOf = (file) => join(directory, file === model.index?.name ? name : file);
+		for (const { name: file } of model.index === null ? [{ name }] : [...model.files, model.index])
+			await transaction.check(pathOf(file));
 		/** @param {string} file */
-		const open = async (file) => {
-			const path = join(directory, file === model.index?.name ? name : file);
-			files.push(path);
-			return transaction.open(path);
+		const open = (file) => {
+			files.push(pathOf(file));
+			return transaction.open(pathOf(file));
 		};
-		if (model.index !== null) {
-			for (const file of [...model.files.map((one) => one.name), name])
-				await transaction.check(join(directory, file));
-		}
-		const result = await run(model, model.index === null ? await open(name) : { open });
-		const place = await configPlace(model.configPath ?? '', join(directory, name), result.config, isOurs);
+		const result = await run(model, model.index === null ? lazySink(() => open(name)) : { open });
+		/** @param {string} config */
+		const isOurConfig = (config) => isOurs(config, model.config);
+		const place = await configPlace(model.configPath, files, result.config, isOurConfig);
 		if (place.path !== null && !place.same) await writeText(transaction, place.path, result.config ?? '');
 		await transaction.commit();
 		return {
@@ -146,24 +160,42 @@ async function convert(input, output, isOurs, run) {
 }
 
 /**
+ * A sink that is opened at its first write: what cannot be done at all leaves no trace, not even for a moment.
+ * @param {() => Promise<Sink>} open
+ * @returns {Sink}
+ */
+function lazySink(open) {
+	/** @type {Promise<Sink> | undefined} */
+	let opening;
+	return {
+		async write(bytes, offset) {
+			opening ??= open();
+			await (await opening).write(bytes, offset);
+		},
+		close: async () => (await opening)?.close?.(),
+		abort: async () => (await opening)?.abort?.(),
+	};
+}
+
+/**
  * @param {Model & PathModel} model
  * @param {string} output
  * @returns {Promise<{ directory: string, name: string }>} name: of the file, or of the index
  */
 async function outputPlace(model, output) {
-	const isDirectory = /[/\\]$/.test(output) || ((await statOrNull(output))?.isDirectory() ?? false);
+	const intoDirectory = /[/\\]$/.test(output) || (await isDirectory(output));
 	const own = containerOf(model);
 	const isIndex = own.isIndex(output);
 	const isFile = own.isModelFile(output) || isIndex;
-	if (!isFile && !isDirectory && Object.values(CONTAINERS).some((other) => other.isModelFile(output))) {
+	if (!isFile && !intoDirectory && isModelFile(output)) {
 		throw new BlockQuantError('bad-argument', `${output}: a ${model.format} model is written as ${model.format}`);
 	}
 	if (model.index === null) {
-		const inside = isDirectory || (model.fromDirectory && !isFile);
+		const inside = intoDirectory || (model.fromDirectory && !isFile);
 		if (inside) return { directory: output, name: model.name };
 		return { directory: dirname(output), name: basename(output) };
 	}
-	if (isDirectory || !isFile) return { directory: output, name: model.index.name };
+	if (intoDirectory || !isFile) return { directory: output, name: model.index.name };
 	if (isIndex) return { directory: dirname(output), name: basename(output) };
 	throw new BlockQuantError('bad-argument', `${output}: a model of several files needs a directory as its output`);
 }
@@ -181,7 +213,9 @@ async function makeDirectory(directory, output) {
 		return directory;
 	} catch (cause) {
 		if (systemCode(cause) === 'EEXIST') return null;
-		throw systemError(cause, `cannot write ${output}`);
+		if (systemCode(cause) !== 'ENOENT') throw systemError(cause, `cannot write ${output}`);
+		const parent = dirname(resolve(directory));
+		throw new BlockQuantError('io', `cannot write ${output}: the folder ${parent} does not exist`, { cause });
 	}
 }
 
@@ -201,11 +235,12 @@ async function findModel(directory) {
 }
 
 /** @param {string} path */
-async function statOrNull(path) {
-	try {
-		return await stat(path);
-	} catch (cause) {
-		if (systemCode(cause) === 'ENOENT') return null;
-		throw systemError(cause, `cannot open ${path}`);
-	}
+async function isDirectory(path) {
+	return (await statOrNull(path, `cannot open ${path}`))?.isDirectory() ?? false;
+}
+
+/** @param {unknown} path @param {string} what */
+function checkPath(path, what) {
+	if (typeof path !== 'string')
+		throw new BlockQuantError('bad-argument', `${what}: expected a string, got ${shown(path)}`);
 }

@@ -26,7 +26,7 @@ export const safetensors = {
 		const indexes = names.filter(isIndexName);
 		return indexes.length > 0 ? indexes : names.filter((name) => name.endsWith('.safetensors'));
 	},
-	configName: 'config.json',
+	hasConfig: true,
 	knowsScheme: isPresetName,
 	target: safetensorsTarget,
 	rules: { refusal: refusalOf, keeper, reason: 'the weight of a linear layer' },

@@ -5,6 +5,7 @@ import { schemeToArgs } from '../compressed-tensors/args.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
+import { structOfScheme } from '../scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../model/types.js').Target} Target */
@@ -51,12 +52,14 @@ export function safetensorsTarget(_, { scheme: given, pure, allowRequantize }) {
  */
 function schemeForFile(given) {
 	const scheme = resolveScheme(given, { container: 'safetensors' });
+	// Whatever is no scheme at all is refused here, in its own words.
+	structOfScheme(scheme);
 	const name = scheme.name ?? 'this scheme';
 	let args;
 	try {
 		args = schemeToArgs(scheme);
 	} catch (error) {
-		if (!(error instanceof BlockQuantError)) throw error;
+		if (!(error instanceof BlockQuantError) || error.code === 'bad-scheme') throw error;
 		throw new BlockQuantError(
 			'unsupported',
 			`a safetensors file carries compressed-tensors layouts, and ${name} is none: ${error.detail}`,

@@ -2,7 +2,8 @@
  * ggml_search.h - what ggml's formats share: its rounding, its largest value, its packed scales and its searches for scales.
  *
  * ggml takes a scale that fits the values well, not the one that just reaches the largest: it tries a few near that one and
- * keeps the least weighted squared error. The bytes depend on the order of every sum: see the loops of ggml_search.c.
+ * keeps the least weighted squared error. Every sum runs from the first value to the last and every product is bracketed as
+ * written, so that the bytes are ggml's (ggml-quants.c).
  */
 #ifndef BQ_GGML_SEARCH_H
 #define BQ_GGML_SEARCH_H
@@ -43,14 +44,31 @@ static inline float bq_ggml_decoded(float value)
 	return value != value ? bq_float(BQ_F32_NAN) : value;
 }
 
+/* A block with values or weights that are not finite: nhalves NaNs at halves_at, zeros. The reference leaves it to chance:
+ * NaNs would survive or not, depending on where they stand. */
+void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, uint8_t *out);
+
 /* The value of the largest magnitude, the first of equals; +0 if all are zero, a NaN if there is one. */
 float bq_first_largest(size_t count, const float *x);
 
 int bq_all_finite(size_t count, const float *x);
 
+float bq_sum_of_squares(size_t count, const float *x);
+
+/* weight = importance * sqrt(sigma + x * x). Returns the sum of the weights. */
+float bq_weigh(size_t count, const float *x, const float *importance, float sigma, float *weight);
+
 /* Search A (make_qx_quants): a scale of either sign for the codes -levels .. levels - 1, stored with levels added.
  * weight: null for x * x. Codes are 0 and the scale is 0 if all values are tiny; NaN if one is not finite. */
 float bq_search_signed_scale(size_t count, int levels, const float *x, const float *weight, uint8_t *codes);
+
+/* The same where the caller says which value gets the lowest code. */
+float bq_search_signed_scale_from(
+	float largest, size_t count, int levels, const float *x, const float *weight, uint8_t *codes);
+
+/* Search B (make_q3_quants): as A with weights x * x and codes -4 .. 3, stored with 4 added, but there is one candidate,
+ * whose codes are then changed in turn while that makes the fit better. x: finite. */
+float bq_search_by_turns(const float x[16], uint8_t codes[16]);
 
 /* The candidates of search C: top code + first + step * k, for k = 0 .. last, over the range of the values. */
 struct bq_search_steps {
@@ -59,7 +77,7 @@ struct bq_search_steps {
 	int absolute; /* the error is |difference|, not its square */
 };
 
-extern const struct bq_search_steps bq_search_steps_q4_k;     /* plain */
+extern const struct bq_search_steps bq_search_steps_q2_k, bq_search_steps_q4_k, bq_search_steps_q5_k; /* plain */
 extern const struct bq_search_steps bq_search_steps_weighted; /* all formats with importance */
 
 /* Search C (make_qkx2_quants, make_qkx3_quants): value = scale * code - min with codes 0 .. top and min >= 0. */
@@ -69,8 +87,9 @@ float bq_search_scale_and_min(size_t count, int top, const float *x, const float
 /* Search D (make_qp_quants): a scale for values that are not negative, codes 0 .. top. A negative value's code wraps. */
 float bq_search_positive_scale(size_t count, int top, const float *x, const float *weight, uint8_t *codes);
 
-/* No search: the largest value gets the code top (at most 255), the others accordingly. */
-float bq_scale_of_largest(size_t count, int top, const float *x, uint8_t *codes);
+/* No search: the largest value gets the code top, the others accordingly. A negative value's code wraps, and is cut to
+ * limit. */
+float bq_scale_of_largest(size_t count, int top, uint8_t limit, const float *x, uint8_t *codes);
 
 /* Eight scales and eight mins of 6 bits in 12 bytes, as q4_K and q5_K have them. */
 void bq_pack_scales_and_mins(const uint8_t *scales, const uint8_t *mins, uint8_t *out);

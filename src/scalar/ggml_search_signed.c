@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_search_signed.c - ggml's search for a scale of either sign, in its order.
  */
+#include <math.h>
+
 #include "ggml_search.h"
 
 /* Rounds with one inverse scale; returns the sums whose quotient is the best scale for the codes. */
@@ -19,17 +21,15 @@ static void try_signed_scale(size_t count, int levels, const float *x, const flo
 	}
 }
 
-float bq_search_signed_scale(size_t count, int levels, const float *x, const float *weight, uint8_t *codes)
+float bq_search_signed_scale_from(
+	float largest, size_t count, int levels, const float *x, const float *weight, uint8_t *codes)
 {
-	const float largest = bq_first_largest(count, x);
-	const uint32_t magnitude = bq_bits(largest) & 0x7FFFFFFF;
 	uint8_t candidate[BQ_SEARCH_MAX_COUNT];
 	float sum_product, sum_square;
 
-	if (magnitude >= BQ_F32_INFINITY || bq_float(magnitude) < BQ_SEARCH_TINY) {
-		for (size_t i = 0; i < count; i++)
-			codes[i] = 0;
-		return magnitude >= BQ_F32_INFINITY ? bq_float(BQ_F32_NAN) : 0.0f;
+	if (fabsf(largest) < BQ_SEARCH_TINY) {
+		memset(codes, 0, count);
+		return 0.0f;
 	}
 
 	try_signed_scale(count, levels, x, weight, (float)-levels / largest, codes, &sum_product, &sum_square);
@@ -49,4 +49,15 @@ float bq_search_signed_scale(size_t count, int levels, const float *x, const flo
 		}
 	}
 	return scale;
+}
+
+float bq_search_signed_scale(size_t count, int levels, const float *x, const float *weight, uint8_t *codes)
+{
+	const float largest = bq_first_largest(count, x);
+
+	if ((bq_bits(largest) & BQ_F32_INFINITY) == BQ_F32_INFINITY) {
+		memset(codes, 0, count);
+		return bq_float(BQ_F32_NAN);
+	}
+	return bq_search_signed_scale_from(largest, count, levels, x, weight, codes);
 }

@@ -19,7 +19,7 @@ static void print_structs(void)
 	BEGIN(bq_level), FIELD(bq_level, dtype), FIELD(bq_level, rank), FIELD(bq_level, edge), END();
 	BEGIN(bq_scheme), FIELD(bq_scheme, value), FIELD(bq_scheme, narrow), FIELD(bq_scheme, nscales), FIELD(bq_scheme, scale),
 		FIELD(bq_scheme, zero), FIELD(bq_scheme, nmins), FIELD(bq_scheme, min), FIELD(bq_scheme, calibration), FIELD(bq_scheme, rules),
-		FIELD(bq_scheme, layout), FIELD(bq_scheme, fused), FIELD(bq_scheme, act_mode), FIELD(bq_scheme, act), END();
+		FIELD(bq_scheme, layout), FIELD(bq_scheme, fused), FIELD(bq_scheme, act_mode), FIELD(bq_scheme, act), FIELD(bq_scheme, act_scale), END();
 	BEGIN(bq_plane), FIELD(bq_plane, role), FIELD(bq_plane, dtype), FIELD(bq_plane, rank), FIELD(bq_plane, step_nbytes),
 		FIELD(bq_plane, item_nbytes), FIELD(bq_plane, nbytes), FIELD(bq_plane, dims), END();
 	BEGIN(bq_plan), FIELD(bq_plan, scheme), FIELD(bq_plan, input), FIELD(bq_plan, kernels), FIELD(bq_plan, passes), FIELD(bq_plan, nplanes),

@@ -64,9 +64,11 @@ test('a quantized tensor says its scheme, shape, bytes and bits, and can be clon
 
 test('every preset comes back close to what went in', () => {
 	const data = normals(16 * 512);
-	for (const { name } of schemes()) {
+	for (const { name, scheme } of schemes()) {
 		const { sqnrDb, cosine } = compare(data, dequantize(quantize(data, { scheme: name, shape: [16, 512] })));
-		assert.ok(sqnrDb > 15 && cosine > 0.98, `${name}: ${sqnrDb} dB`);
+		// About 6 dB a bit, less what a range of one block costs.
+		const bits = Number(/\d/.exec(scheme.value)[0]);
+		assert.ok(sqnrDb > Math.min(6 * bits - 8, 18) && cosine > 0.85, `${name}: ${sqnrDb} dB, ${cosine}`);
 	}
 });
 
@@ -360,7 +362,8 @@ test('non-finite weights are refused with their index, or allowed with a warning
 			const options = { scheme: name, shape: [2, 256], ...(dtype !== 'f32' && { dtype }) };
 			const typed = asDtype(weights, dtype);
 			refuses(() => quantize(typed, options), 'nonfinite', /index 300/);
-			const { warnings } = quantize(typed, { ...options, nonfinite: 'allow', overflow: 'allow' });
+			// Scales that such weights spoil are no overflow of their own.
+			const { warnings } = quantize(typed, { ...options, nonfinite: 'allow' });
 			assert.match(warnings[0], /1 NaN or infinite/);
 		}
 });
@@ -378,7 +381,7 @@ test('QuantizationSchemes that cannot be are refused by the field', () => {
 	const of = (more) => () => fromCompressedTensors({ targets: ['Linear'], weights: { ...args, ...more } });
 	refuses(of({ num_bit: 4 }), 'bad-scheme', /weights\.num_bit: unknown key/);
 	refuses(of({ num_bits: 9 }), 'bad-scheme', /weights\.num_bits: expected int of 1 to 8/);
-	refuses(of({ type: 'float', num_bits: 5 }), 'bad-scheme', /float of 5/);
+	refuses(of({ type: 'float', num_bits: 5 }), 'bad-scheme', /got "float" of 5/);
 	refuses(of({ strategy: 'channel' }), 'bad-scheme', /strategy channel takes no group_size/);
 	refuses(of({ strategy: 'block', group_size: null }), 'bad-scheme', /needs block_structure/);
 	refuses(of({ strategy: 'row', group_size: null }), 'bad-scheme', /weights\.strategy: expected one of/);
@@ -398,7 +401,9 @@ test('schemeToArgs and fromCompressedTensors are inverse on the presets of compr
 			continue;
 		}
 		const { format, weights, input_activations } = schemeToArgs(scheme);
-		assert.equal(fromCompressedTensors({ targets: ['Linear'], weights, input_activations, format }), scheme);
+		// W8A8 is another name of INT8.
+		const expected = name === 'ct:w8a8' ? presets().get('ct:int8').scheme : scheme;
+		assert.equal(fromCompressedTensors({ targets: ['Linear'], weights, input_activations, format }), expected);
 	}
 });
 
@@ -408,6 +413,8 @@ test('init: a failed call can be tried again, wrong wasm is one clear error', as
 		assert.rejects(promise, (error) => error instanceof BlockQuantError && error.code === code);
 	const init = makeInit(() => undefined);
 	await rejects(init({ wasm: 7 }), 'bad-argument');
+	await rejects(init(null), 'bad-argument');
+	await rejects(init(7), 'bad-argument');
 	await rejects(init({ wasm: new Uint8Array(8) }), 'unsupported');
 	await rejects(init({ wasm: bytes, kernels: 'avx' }), 'bad-argument');
 	await init({ wasm: bytes });
@@ -441,4 +448,130 @@ test('the worker entry answers in a worker thread, and reports errors by code', 
 	} finally {
 		await worker.terminate();
 	}
+});
+
+test('subclasses, arrays of another realm and shared memory are read as what they are', async () => {
+	const { runInNewContext } = await import('node:vm');
+	class Odd extends Float32Array {
+		subarray() {
+			throw new Error('not to be called');
+		}
+		get length() {
+			return 3;
+		}
+	}
+	const plain = normals(3 * 2 ** 20);
+	const options = { scheme: 'q8_0', shape: [3, 2 ** 20] };
+	const expected = quantize(plain, options);
+	assert.deepEqual(quantize(new Odd(plain.buffer), options), expected);
+	const shared = new Float32Array(new SharedArrayBuffer(plain.byteLength));
+	shared.set(plain);
+	assert.deepEqual(quantize(shared, options), expected);
+	assert.equal(compare(new Odd(plain.buffer), plain).mse, 0);
+	const foreign = runInNewContext('new Float32Array(32).fill(0.5)');
+	assert.deepEqual(
+		quantize(foreign, { scheme: 'q8_0', shape: [32] }),
+		quantize(new Float32Array(32).fill(0.5), { scheme: 'q8_0', shape: [32] }),
+	);
+	const detached = normals(32);
+	structuredClone(detached.buffer, { transfer: [detached.buffer] });
+	refuses(() => quantize(detached, { scheme: 'q8_0', shape: [32] }), 'bad-argument', /not detached|data has 0/);
+	refuses(
+		() => quantize(normals(256), { scheme: 'q4_k', shape: [256], imatrix: detached }),
+		'bad-argument',
+		/imatrix/,
+	);
+});
+
+test('compare says NaN where a value is NaN', () => {
+	for (const { mse, sqnrDb, cosine } of [
+		compare(Float32Array.of(1, NaN), Float32Array.of(1, 1)),
+		compare(Float32Array.of(1, 1), Float32Array.of(NaN, 1)),
+	])
+		assert.deepEqual([mse, sqnrDb, cosine], [NaN, NaN, NaN]);
+});
+
+test('planes of the wrong kind, shape or number are refused', () => {
+	const tensor = quantize(normals(256), { scheme: 'w4a16', shape: [2, 128] });
+	const changed = (name, plane) => ({ ...tensor, planes: { ...tensor.planes, [name]: plane } });
+	const { weight_packed: packed, weight_shape: shape } = tensor.planes;
+	const words = new Int32Array(packed.bytes.slice().buffer);
+	refuses(
+		() => dequantize(changed('weight_packed', { ...packed, bytes: words })),
+		'bad-argument',
+		/bytes: Uint8Array/,
+	);
+	refuses(() => dequantize(changed('weight_packed', packed.bytes)), 'bad-argument', /plane weight_packed: expected/);
+	refuses(() => dequantize(changed('weight_packed', null)), 'bad-argument', /plane weight_packed: expected/);
+	refuses(() => dequantize(changed('weight_zero_point', packed)), 'bad-shape', /none of this scheme/);
+	const other = new Uint8Array(new BigInt64Array([128n, 2n]).buffer);
+	refuses(
+		() => dequantize(changed('weight_shape', { ...shape, bytes: other })),
+		'bad-shape',
+		/\[128, 2\]; expected \[2, 128\]/,
+	);
+	refuses(() => dequantize({ ...tensor, shape: 7 }), 'bad-shape', /list of sizes/);
+	refuses(() => dequantize({ scheme: 'q4_0', shape: [32], bytes: new Int16Array(9) }), 'bad-argument', /Uint8Array/);
+});
+
+test('values that no message can print are refused all the same', () => {
+	const odd = [32n, Symbol('x'), { toString: null }, Object.create(null)];
+	for (const value of odd) {
+		refuses(() => quantize(normals(32), { scheme: 'q8_0', shape: [value] }), 'bad-shape', /list of sizes/);
+		refuses(() => quantize(normals(32), { scheme: 'q8_0', shape: value }), 'bad-shape', /list of sizes/);
+		refuses(
+			() => quantize(new Uint16Array(32), { scheme: 'q8_0', shape: [32], dtype: value }),
+			'bad-argument',
+			/dtype/,
+		);
+		refuses(
+			() => quantize(normals(32), { scheme: 'q8_0', shape: [32], overflow: value }),
+			'bad-argument',
+			/overflow/,
+		);
+		refuses(
+			() => quantize(normals(32), { scheme: 'q8_0', shape: [32], calibration: value }),
+			'bad-argument',
+			/calibration/,
+		);
+		refuses(() => quantize(normals(32), { scheme: 'q8_0', shape: [32], ranges: value }), 'bad-argument', /ranges/);
+		refuses(
+			() =>
+				quantize(normals(32), {
+					scheme: { value: 'i4', scales: [{ dtype: 'f32', block: value }], rules: 'ggml' },
+					shape: [32],
+				}),
+			'bad-scheme',
+			/block/,
+		);
+		refuses(() => fromCompressedTensors({ targets: [], weights: { num_bits: value } }), 'bad-scheme', /num_bits/);
+	}
+	for (const ranges of [0, null, false, ''])
+		refuses(() => quantize(normals(32), { scheme: 'q8_0', shape: [32], ranges }), 'bad-argument', /ranges/);
+	for (const imatrix of [0, null, [1], Float32Array.of(-1)])
+		refuses(() => quantize(normals(256), { scheme: 'q4_k', shape: [256], imatrix }), 'bad-argument', /imatrix/);
+	refuses(
+		() => quantize(normals(256), { scheme: 'q4_k', shape: [256], imatrix: new Float32Array(256) }),
+		'bad-argument',
+		/all 0/,
+	);
+	refuses(
+		() => quantize(normals(256), { scheme: 'q4_k', shape: [256], imatrix: new Float32Array(256).fill(-1) }),
+		'bad-argument',
+		/none below 0/,
+	);
+});
+
+test('a multiplier that float16 cannot hold is an overflow, which correct mends', () => {
+	const tiny = asDtype(
+		normals(256).map((x) => x / 100),
+		'f16',
+	);
+	const options = { scheme: 'nvfp4a16', shape: [2, 128], dtype: 'f16' };
+	refuses(() => quantize(tiny, options), 'overflow', /1 block/);
+	assert.equal(quantize(tiny, { ...options, overflow: 'allow' }).warnings.length, 1);
+	const better = quantize(tiny, { ...options, correct: true });
+	assert.deepEqual(better.warnings, []);
+	assert.ok(Math.max(...dequantize(better)) > 0);
+	assert.deepEqual(quantize(new Uint16Array(256), options).warnings, []);
 });

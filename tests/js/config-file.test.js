@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
-import { dequantizeModelPath, quantizeModelPath } from '../../js/node/model-files.js';
+import { dequantizeModelPath, openModelPath, quantizeModelPath } from '../../js/node/model-files.js';
 import { CONFIG, folder, model, options, read } from './folders.js';
 import { ready } from './support.js';
 
@@ -61,7 +61,7 @@ test('config.json: the new one has a quantization_config and all that was there'
 	assert.deepEqual(targets, ['Linear', 'model.embed_tokens']);
 });
 
-test("config.json: the input's own and another model's stay; ours is replaced, with a warning each", async () => {
+test("config.json: the input's own and another model's stay, with a warning each", async () => {
 	const { directory, path } = model(CONFIG);
 	const beside = await quantizeModelPath(path, join(directory, 'out.safetensors'), options);
 	assert.equal(beside.configPath, join(directory, 'out.safetensors.config.json'));
@@ -76,21 +76,13 @@ test("config.json: the input's own and another model's stay; ours is replaced, w
 	writeFileSync(there, '{"model_type":"other"}');
 	const first = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
 	assert.equal(first.configPath, join(elsewhere, 'a.safetensors.config.json'));
-	assert.match(first.warnings[0], /another model/);
+	assert.match(first.warnings[0], /of another model and stays/);
 	assert.equal(read(there), '{"model_type":"other"}');
 
 	writeFileSync(there, 'no JSON at all');
 	const second = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
 	assert.equal(second.configPath, join(elsewhere, 'a.safetensors.config.json'));
 	assert.equal(read(there), 'no JSON at all');
-
-	copyFileSync(first.configPath ?? '', there);
-	const same = await quantizeModelPath(path, join(elsewhere, 'a.safetensors'), options);
-	assert.deepEqual([same.configPath, same.warnings], [there, []]);
-	const other = await quantizeModelPath(path, join(elsewhere, 'b.safetensors'), { scheme: 'nvfp4a16' });
-	assert.equal(other.configPath, there);
-	assert.match(other.warnings[0], /described another output and is replaced/);
-	assert.equal(JSON.parse(read(there)).quantization_config.format, 'nvfp4-pack-quantized');
 
 	rmSync(there);
 	symlinkSync(join(directory, 'config.json'), there);
@@ -99,12 +91,69 @@ test("config.json: the input's own and another model's stay; ours is replaced, w
 	assert.equal(read(join(directory, 'config.json')), CONFIG);
 });
 
+test('config.json: only what we wrote for this very output is replaced', async () => {
+	const { path } = model(CONFIG);
+	const directory = folder();
+	const there = join(directory, 'config.json');
+	const out = join(directory, 'a.safetensors');
+	await quantizeModelPath(path, out, options);
+	const ours = read(there);
+
+	const again = await quantizeModelPath(path, out, options);
+	assert.deepEqual([again.configPath, again.warnings], [there, []]);
+	const changed = await quantizeModelPath(path, out, { scheme: 'nvfp4a16' });
+	assert.equal(changed.configPath, there);
+	assert.match(changed.warnings[0], /described another output and is replaced/);
+	assert.equal(JSON.parse(read(there)).quantization_config.format, 'nvfp4-pack-quantized');
+
+	const section = JSON.parse(ours).quantization_config;
+	/** @type {[string, string][]} */
+	const foreign = [
+		['another model', ours.replace('llama', 'qwen2')],
+		['another number', ours.replace('10000.0', '10000')],
+		['another tool', JSON.stringify({ ...JSON.parse(ours), quantization_config: { ...section, more: 1 } })],
+		['another version', ours.replace('"0.20.1"', '"0.19.0"')],
+		['no section', CONFIG],
+		['two sections', JSON.stringify({ ...JSON.parse(ours), text_config: { quantization_config: {} } })],
+	];
+	for (const [what, text] of foreign) {
+		writeFileSync(there, text);
+		const result = await quantizeModelPath(path, out, { scheme: 'nvfp4a16' });
+		assert.equal(result.configPath, `${out}.config.json`, what);
+		assert.match(result.warnings[0], /of another model and stays; the new one is/, what);
+		assert.equal(read(there), text, what);
+		rmSync(`${out}.config.json`);
+	}
+
+	// Ours, but of a file that is not replaced: without it nobody could read that one.
+	writeFileSync(there, ours);
+	const other = await quantizeModelPath(path, join(directory, 'b.safetensors'), { scheme: 'nvfp4a16' });
+	assert.equal(other.configPath, join(directory, 'b.safetensors.config.json'));
+	assert.equal(read(there), ours);
+
+	// The one that has the file's name is read first, so it must never be an old one.
+	const opened = await openModelPath(join(directory, 'b.safetensors'));
+	await opened.close();
+	assert.equal(opened.configPath, other.configPath);
+	assert.equal(JSON.parse(opened.config ?? '').quantization_config.format, 'nvfp4-pack-quantized');
+	rmSync(there);
+	const next = await quantizeModelPath(path, join(directory, 'b.safetensors'), { scheme: 'mxfp4a16' });
+	assert.equal(next.configPath, other.configPath);
+	assert.equal(JSON.parse(read(other.configPath ?? '')).quantization_config.format, 'mxfp4-pack-quantized');
+	const bare = await quantizeModelPath(model().path, join(directory, 'b.safetensors'), options);
+	assert.equal(bare.configPath, null);
+	assert.match(bare.warnings[0], /b\.safetensors\.config\.json is there already/);
+});
+
 test('config.json that cannot be right, or of a quantized model: refused before anything is written', async () => {
 	for (const [text, code] of [
 		['{', 'bad-file'],
 		['[]', 'bad-file'],
 		['{"a":1,"a":2}', 'bad-file'],
 		['{"quantization_config":{"quant_method":"awq"}}', 'unsupported'],
+		['{"compression_config":{"quant_method":"compressed-tensors"}}', 'unsupported'],
+		['{"text_config":{"quantization_config":{}}}', 'unsupported'],
+		['{"text_config":{"compression_config":{}}}', 'unsupported'],
 	]) {
 		const { directory, path } = model(text);
 		await assert.rejects(quantizeModelPath(path, join(directory, 'out.safetensors'), options), {

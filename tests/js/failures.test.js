@@ -134,3 +134,18 @@ test('planes that do not fit one another are refused before anything is decoded'
 		assert.equal(writes, 0);
 	}
 });
+
+test('dequantized values that the dtype cannot hold: written as infinities, with a warning', async () => {
+	const values = weights(512, 1);
+	values.forEach((value, i) => {
+		values[i] = i % 128 === 5 ? 70_000 * Math.sign(value || 1) : value;
+	});
+	const { model } = await quantized(safetensors([f32('x.weight', [4, 128], values)]), { scheme: 'w8a16' });
+	const sink = memorySink();
+	const { warnings } = await dequantizeModel(model, sink, { dtype: 'f16' });
+	assert.deepEqual(warnings, ['tensor "x.weight": 4 value(s) are infinite: f16 holds none so large']);
+	const back = new Uint16Array((await stored(await openModel(sink.bytes()), 'x.weight')).slice().buffer);
+	assert.equal(back.filter((word) => (word & 0x7fff) === 0x7c00).length, 4);
+	for (const dtype of /** @type {const} */ (['bf16', 'f32']))
+		assert.deepEqual((await dequantizeModel(model, memorySink(), { dtype })).warnings, []);
+});

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,50 @@ test('files of one transaction get their names together: where one cannot, none 
 	mkdirSync(join(directory, 'two'));
 	await assert.rejects(transaction.commit(), { code: 'io', message: /cannot write .*two/ });
 	assert.deepEqual(readdirSync(directory), ['two']);
+});
+
+test('where a name cannot be given, every file that was there is as it was', async () => {
+	/** @param {(directory: string) => void} disturb @param {RegExp} message */
+	const failing = async (disturb, message) => {
+		const directory = folder();
+		const names = ['a', 'b', 'c', 'd'];
+		for (const name of ['a', 'c']) writeFileSync(join(directory, name), `old ${name}`);
+		const transaction = new FileTransaction();
+		for (const name of names) await (await transaction.open(join(directory, name))).write(noise(9, 1), 0);
+		disturb(directory);
+		await assert.rejects(transaction.commit(), { code: 'io', message });
+		for (const name of ['a', 'c']) assert.equal(readFileSync(join(directory, name), 'utf8'), `old ${name}`);
+		return readdirSync(directory).sort();
+	};
+	// Before the first name is given it can be seen that one will not do.
+	const seen = await failing((directory) => mkdirSync(join(directory, 'd')), /cannot write .*d: is a directory/);
+	assert.deepEqual(seen, ['a', 'c', 'd']);
+	// Only the last rename shows it: its temporary file is gone.
+	const gone = await failing((directory) => {
+		const last = readdirSync(directory).find((name) => name.startsWith('.d.'));
+		rmSync(join(directory, last ?? ''));
+	}, /cannot write .*d: no such file/);
+	assert.deepEqual(gone, ['a', 'c']);
+});
+
+test('files that are replaced leave no second copy', async () => {
+	const directory = folder();
+	for (const name of ['a', 'b']) writeFileSync(join(directory, name), 'old');
+	const transaction = new FileTransaction();
+	for (const name of ['a', 'b']) await (await transaction.open(join(directory, name))).write(noise(9, 1), 0);
+	await transaction.commit();
+	assert.deepEqual(readdirSync(directory).sort(), ['a', 'b']);
+	assert.deepEqual(new Uint8Array(readFileSync(join(directory, 'a'))), noise(9, 1));
+});
+
+test('one file whose temporary file is gone: what was there stays', async () => {
+	const directory = folder();
+	writeFileSync(join(directory, 'a'), 'old');
+	const sink = await fileSink(join(directory, 'a'));
+	for (const name of readdirSync(directory)) if (name.startsWith('.')) rmSync(join(directory, name));
+	await assert.rejects(async () => sink.close?.(), { code: 'io', message: /no such file/ });
+	assert.deepEqual(readdirSync(directory), ['a']);
+	await assert.rejects(fileSink(/** @type {any} */ (5)), { code: 'bad-argument' });
 });
 
 test('writes in any order, reads in pieces', async () => {

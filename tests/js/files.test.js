@@ -10,7 +10,18 @@ import { compareModels } from '../../js/model/compare.js';
 import { dequantizeModel } from '../../js/model/dequantize.js';
 import { openModel } from '../../js/model/open.js';
 import { quantizeModel } from '../../js/model/quantize.js';
-import { bytesOf, f32, goldenPath, llama, quantized, safetensors, stored, weights } from './files-support.js';
+import {
+	bytesOf,
+	entry,
+	f32,
+	file,
+	goldenPath,
+	llama,
+	quantized,
+	safetensors,
+	stored,
+	weights,
+} from './files-support.js';
 import { ready } from './support.js';
 
 before(() => ready());
@@ -225,4 +236,23 @@ test('compare: figures per tensor and per layer kind', async () => {
 	]);
 	const other = await openModel(safetensors([f32('model.norm.weight', [2], weights(2, 1))]));
 	await assert.rejects(compareModels(before, other), { code: 'bad-shape', tensor: 'model.norm.weight' });
+});
+
+test('a misaligned weight: quantized as an aligned one, and so dequantized', async () => {
+	const values = weights(512, 1);
+	const header = `{"odd":${entry('U8', [3], [0, 3])},"x.weight":${entry('F32', [4, 128], [3, 2051])}}`;
+	for (const padding of [0, 1, 2, 3]) {
+		const bytes = file(header + ' '.repeat(padding), 2051);
+		bytes.set(bytesOf(values), bytes.length - 2048);
+		for (const scheme of ['w4a16', 'nvfp4a16']) {
+			const { model } = await quantized(bytes, { scheme });
+			const expected = quantize(values, { scheme: `ct:${scheme}`, shape: [4, 128] });
+			for (const [plane, { bytes: data }] of Object.entries(expected.planes ?? {}))
+				assert.deepEqual(await stored(model, `x.${plane}`), data, `${plane} ${padding}`);
+			const sink = memorySink();
+			await dequantizeModel(model, sink, { dtype: 'f32' });
+			const back = await stored(await openModel(sink.bytes()), 'x.weight');
+			assert.deepEqual(back, bytesOf(dequantize(expected)));
+		}
+	}
 });

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
 	existsSync,
 	linkSync,
+	lstatSync,
 	mkdirSync,
 	readdirSync,
 	readFileSync,
@@ -71,10 +73,12 @@ test('outputs that cannot be: no directory, a directory, a device, a missing par
 	const { directory, path } = model();
 	const inside = await quantizeModelPath(path, folder(), options);
 	assert.match(inside.files[0], /model.safetensors$/);
-	await assert.rejects(quantizeModelPath(path, join(directory, 'no/out.safetensors'), options), {
-		code: 'io',
-		message: /no such file or directory/,
-	});
+	for (const out of ['no/out.safetensors', 'no/out/']) {
+		await assert.rejects(quantizeModelPath(path, join(directory, out), options), {
+			code: 'io',
+			message: new RegExp(`^cannot write .*: the folder ${join(directory, 'no')} does not exist$`),
+		});
+	}
 	await assert.rejects(quantizeModelPath(path, join(path, 'out.safetensors'), options), {
 		code: 'io',
 		message: /no directory/,
@@ -102,6 +106,51 @@ test('a link as the output stays a link', async () => {
 	await quantizeModelPath(path, join(directory, 'link.safetensors'), options);
 	assert.deepEqual(readdirSync(directory).sort(), ['link.safetensors', 'real']);
 	assert.ok(statSync(join(directory, 'real')).size > 1000);
+
+	// Where it leads need not be there yet: a link to a link, relative to where each one is.
+	mkdirSync(join(directory, 'deep'));
+	symlinkSync('deep/second', join(directory, 'first.safetensors'));
+	symlinkSync('../new', join(directory, 'deep/second'));
+	await quantizeModelPath(path, join(directory, 'first.safetensors'), options);
+	assert.ok(lstatSync(join(directory, 'first.safetensors')).isSymbolicLink());
+	assert.ok(lstatSync(join(directory, 'deep/second')).isSymbolicLink());
+	assert.ok(lstatSync(join(directory, 'new')).size > 1000);
+	symlinkSync('none/out', join(directory, 'lost.safetensors'));
+	await assert.rejects(quantizeModelPath(path, join(directory, 'lost.safetensors'), options), {
+		code: 'io',
+		message: /the folder .*none does not exist/,
+	});
+	symlinkSync('round.safetensors', join(directory, 'round.safetensors'));
+	await assert.rejects(quantizeModelPath(path, join(directory, 'round.safetensors'), options), {
+		code: 'io',
+		message: /too many symbolic links/,
+	});
+});
+
+test('pipes and directories where files belong: refused at once, in one line', { timeout: 60_000 }, async (t) => {
+	const directory = folder();
+	const pipe = join(directory, 'pipe.safetensors');
+	if (spawnSync('mkfifo', [pipe]).status !== 0) return t.skip('no mkfifo here');
+	const refused = { code: 'io', message: /^cannot (open|read|write) [^\n]*: is (a directory|no regular file)$/ };
+	await assert.rejects(openModelPath(pipe), refused);
+	const { path } = model();
+	await assert.rejects(quantizeModelPath(path, pipe, options), refused);
+	for (const name of ['config.json', 'model.safetensors.config.json']) {
+		const made = model();
+		spawnSync('mkfifo', [join(made.directory, name)]);
+		await assert.rejects(openModelPath(made.path), refused);
+		const out = folder();
+		spawnSync('mkfifo', [join(out, 'config.json')]);
+		await assert.rejects(quantizeModelPath(model(CONFIG).path, join(out, 'x.safetensors'), options), refused);
+		assert.deepEqual(readdirSync(out), ['config.json']);
+	}
+	const made = model();
+	mkdirSync(join(made.directory, 'config.json'));
+	await assert.rejects(openModelPath(made.path), refused);
+	const shards = folder();
+	writeFileSync(join(shards, 'model.safetensors.index.json'), '{"weight_map":{"a":"s.safetensors"}}');
+	spawnSync('mkfifo', [join(shards, 's.safetensors')]);
+	await assert.rejects(openModelPath(shards), refused);
 });
 
 test('a failed run leaves the old output and nothing else', async () => {

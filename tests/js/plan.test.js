@@ -57,6 +57,7 @@ test('what is quantized by default, and the reasons', async () => {
 		tensor('wide.weight', 'F64'),
 		{ name: 'conv.weight', dtype: 'F32', shape: [2, 2, 1], data: noise(16, 1) },
 		{ name: 'none.weight', dtype: 'F32', shape: [0, 128], data: new Uint8Array(0) },
+		{ name: 'point.weight', dtype: 'F32', shape: [], data: noise(4, 1).fill(1) },
 		{ name: 'ragged.weight', dtype: 'F32', shape: [2, 100], data: new Uint8Array(800) },
 	]);
 	const model = await openModel(bytes);
@@ -84,7 +85,8 @@ test('what is quantized by default, and the reasons', async () => {
 	const bad = (options, code, message) =>
 		assert.throws(() => plan(model, { scheme: 'w4a16', ...options }), { code, message });
 	bad({ include: ['ragged'] }, 'bad-shape', /tensor "ragged.weight": .*whole blocks/);
-	bad({ include: ['none'] }, 'bad-shape', /tensor "none.weight"/);
+	bad({ include: ['none'] }, 'bad-shape', /^tensor "none.weight": [^\n]*cannot take shape \[0, 128\][^\n]*$/);
+	bad({ include: ['point'] }, 'bad-shape', /^tensor "point.weight": [^\n]*cannot take shape \[\][^\n]*$/);
 	bad({ include: ['wide'] }, 'unsupported', /F64/);
 	bad({ include: ['^a.bias'] }, 'unsupported', /a bias/);
 	bad({ include: ['('] }, 'bad-argument', /no regular expression/);

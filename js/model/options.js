@@ -1,0 +1,75 @@
+// options.js - what callers hand to the functions of js/model, checked before anything is done.
+// SPDX-License-Identifier: MIT
+
+import { BlockQuantError, shown } from '../errors.js';
+
+const RUN_OPTIONS = ['workers', 'signal', 'onProgress', 'config'];
+
+/** plan() takes all of quantizeModel()'s, so that the same object serves both. */
+export const QUANTIZE_OPTIONS = [
+	...['scheme', 'include', 'exclude', 'pure', 'allowRequantize', 'imatrix', 'correct', 'nonfinite', 'overflow'],
+	...RUN_OPTIONS,
+];
+export const DEQUANTIZE_OPTIONS = ['dtype', ...RUN_OPTIONS];
+export const COMPARE_OPTIONS = ['configA', 'configB', 'signal', 'onProgress'];
+
+/** @param {unknown} value */
+const isFunction = (value) => typeof value === 'function';
+
+/** @param {unknown} value */
+const isBoolean = (value) => typeof value === 'boolean';
+
+/** @param {unknown} value */
+const isConfig = (value) => value === null || typeof value === 'string' || value instanceof Uint8Array;
+
+/** From another realm, too. @param {unknown} value */
+const isPattern = (value) => typeof value === 'string' || Object.prototype.toString.call(value) === '[object RegExp]';
+
+/** @param {unknown} value */
+const arePatterns = (value) => (Array.isArray(value) ? value.every(isPattern) : isPattern(value));
+
+/** @param {any} value */
+const isSignal = (value) => typeof value?.aborted === 'boolean';
+
+/** @param {unknown} value */
+const isCount = (value) => Number.isSafeInteger(value) && Number(value) > 0;
+
+/** What an option must be, where it is given. @type {Record<string, [(value: unknown) => boolean, string]>} */
+const KINDS = {
+	include: [arePatterns, 'strings or regular expressions'],
+	exclude: [arePatterns, 'strings or regular expressions'],
+	imatrix: [(value) => value instanceof Map, 'a Map from tensor names to Float32Arrays'],
+	correct: [isBoolean, 'true or false'],
+	pure: [isBoolean, 'true or false'],
+	allowRequantize: [isBoolean, 'true or false'],
+	workers: [isCount, 'a positive whole number'],
+	signal: [isSignal, 'an AbortSignal'],
+	onProgress: [isFunction, 'a function'],
+	config: [isConfig, 'the text of a config.json, or null'],
+	configA: [isConfig, 'the text of a config.json, or null'],
+	configB: [isConfig, 'the text of a config.json, or null'],
+};
+
+/**
+ * @param {unknown} options
+ * @param {string[]} names of those that there are
+ * @returns {asserts options is object}
+ */
+export function checkOptions(options, names) {
+	if (typeof options !== 'object' || options === null)
+		throw new BlockQuantError('bad-argument', `expected options { ${names[0]}, ... }, got ${shown(options)}`);
+	for (const name of Object.keys(options)) {
+		if (!names.includes(name))
+			throw new BlockQuantError('bad-argument', `unknown option ${shown(name)}; expected ${names.join(', ')}`);
+		const value = Reflect.get(options, name);
+		const [isRight, expected] = KINDS[name] ?? [];
+		if (value !== undefined && isRight && !isRight(value))
+			throw new BlockQuantError('bad-argument', `${name}: expected ${expected}, got ${shown(value)}`);
+	}
+}
+
+/** @param {any} model */
+export function checkModel(model) {
+	if (!Array.isArray(model?.tensors) || !Array.isArray(model?.files))
+		throw new BlockQuantError('bad-argument', `expected a model, as openModel() gives it, got ${shown(model)}`);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_k16.h - super-blocks of 256 values, 16 sub-blocks of 16 with a scale each: what q2_K, q3_K and q6_K share.
+ *
+ * Pairs of bits lie in a plane of 64 bytes: those of value i in byte 32 * (i / 128) + i % 32, above those of the values 32,
+ * 64 and 96 before it in its half.
+ */
+#ifndef BQ_GGML_K16_H
+#define BQ_GGML_K16_H
+
+#include <math.h>
+
+#include "ggml_search.h"
+
+/* The lowest two bits of each code. */
+static inline void bq_pack_pairs(const uint8_t codes[256], uint8_t out[64])
+{
+	for (int b = 0; b < 64; b++) {
+		const uint8_t *code = codes + 128 * (b / 32) + b % 32;
+
+		out[b] = (uint8_t)((code[0] & 3) | (code[32] & 3) << 2 | (code[64] & 3) << 4 | (code[96] & 3) << 6);
+	}
+}
+
+static inline int bq_unpack_pair(const uint8_t in[64], size_t i)
+{
+	return in[32 * (i / 128) + i % 32] >> 2 * (i % 128 / 32) & 3;
+}
+
+/* q3_K's 16 scales of 6 bits in 12 bytes: low halves of scale j and j + 8 in byte j, upper two bits of scales j, j + 4, j + 8
+ * and j + 12 in byte 8 + j. */
+static inline void bq_pack_scales_of_q3_k(const uint8_t scales[16], uint8_t out[12])
+{
+	for (int j = 0; j < 8; j++)
+		out[j] = (uint8_t)((scales[j] & 15) | (scales[j + 8] & 15) << 4);
+	for (int j = 0; j < 4; j++)
+		out[8 + j] = (uint8_t)(scales[j] >> 4 | scales[j + 4] >> 4 << 2 | scales[j + 8] >> 4 << 4 | scales[j + 12] >> 4 << 6);
+}
+
+static inline void bq_unpack_scales_of_q3_k(const uint8_t in[12], uint8_t scales[16])
+{
+	for (int j = 0; j < 16; j++)
+		scales[j] = (uint8_t)((in[j % 8] >> (j < 8 ? 0 : 4) & 15) | (in[8 + j % 4] >> 2 * (j / 4) & 3) << 4);
+}
+
+/* The number of the largest magnitude, the first of equals; NaNs, which the searches give for extreme values, are passed
+ * over. 0 if there is none. */
+static inline float bq_largest_scale(size_t count, const float *scale)
+{
+	float largest = 0.0f;
+
+	for (size_t j = 0; j < count; j++)
+		if (fabsf(scale[j]) > fabsf(largest))
+			largest = scale[j];
+	return largest;
+}
+
+/* q3_K without importance: the scale of the largest magnitude gets the code -32. scales: with 32 added; all 0 if there is no scale. */
+static inline float bq_scale_of_q3_k(const float scale[16], uint8_t scales[16])
+{
+	const float largest = bq_largest_scale(16, scale);
+	const float inverse = -32.0f / largest;
+
+	memset(scales, 0, 16);
+	if (largest == 0.0f)
+		return 0.0f;
+	for (int j = 0; j < 16; j++) {
+		const int8_t code = (int8_t)bq_round_by_magic(inverse * scale[j]);
+
+		scales[j] = (uint8_t)(bq_clamp(code, -32, 31) + 32);
+	}
+	return 1.0f / inverse;
+}
+
+#endif

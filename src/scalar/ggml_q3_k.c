@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_q3_k.c - q3_K: codes of 3 bits, scales of 6 bits for each 16 values, an f16 scale of these.
+ */
+#include "kernels.h"
+#include "ggml_k16.h"
+
+#define VALUES 256
+#define NBYTES 110
+#define SUB_BLOCKS 16
+#define SUB_VALUES 16
+#define LEVELS 4
+#define SCALE_LEVELS 32
+
+/* Where the fields of a block begin; the third bits are first. */
+#define CODES 32
+#define SCALES 96
+#define OUTER 108
+
+static float search_plain(const float *x, uint8_t *codes, uint8_t *scales)
+{
+	float scale[SUB_BLOCKS];
+
+	for (int j = 0; j < SUB_BLOCKS; j++)
+		scale[j] = bq_search_by_turns(x + j * SUB_VALUES, codes + j * SUB_VALUES);
+	return bq_scale_of_q3_k(scale, scales);
+}
+
+static float search_weighted(const float *x, const float *importance, uint8_t *codes, uint8_t *scales)
+{
+	const float sigma = (2.0f * bq_sum_of_squares(VALUES, x)) / VALUES;
+	float scale[SUB_BLOCKS], sum_weight[SUB_BLOCKS], weight[SUB_VALUES];
+
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const int first = j * SUB_VALUES;
+
+		sum_weight[j] = bq_weigh(SUB_VALUES, x + first, importance + first, sigma, weight);
+		scale[j] = bq_search_signed_scale(SUB_VALUES, LEVELS, x + first, weight, codes + first);
+	}
+	return bq_search_signed_scale_from(
+		bq_largest_scale(SUB_BLOCKS, scale), SUB_BLOCKS, SCALE_LEVELS, scale, sum_weight, scales);
+}
+
+static void encode_block(const float *x, const float *importance, uint8_t *out)
+{
+	uint8_t codes[VALUES], scales[SUB_BLOCKS];
+	const float found =
+		importance ? search_weighted(x, importance, codes, scales) : search_plain(x, codes, scales);
+
+	bq_store16(out + OUTER, bq_ggml_scale_code(found));
+
+	const float outer = bq_f32_from_f16(bq_load16(out + OUTER));
+
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const float scale = outer * (float)(scales[j] - SCALE_LEVELS);
+
+		if (scale == 0.0f)
+			continue; /* the codes stay those of the search */
+		for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
+			codes[i] = (uint8_t)(bq_clamp(bq_round_by_magic(x[i] / scale), -LEVELS, LEVELS - 1) + LEVELS);
+	}
+	for (int l = 0; l < 32; l++) {
+		out[l] = 0;
+		for (int j = 0; j < 8; j++)
+			out[l] |= (uint8_t)(codes[32 * j + l] >> 2 << j);
+	}
+	bq_pack_pairs(codes, out + CODES);
+	bq_pack_scales_of_q3_k(scales, out + SCALES);
+}
+
+void bq_encode_q3_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	(void)row_sigma;
+	for (size_t block = 0; block < nblocks; block++, out += NBYTES) {
+		const float *values = x + block * VALUES;
+		const float *weights = importance ? importance + block * VALUES : NULL;
+
+		if (bq_all_finite(VALUES, values) && (!weights || bq_all_finite(VALUES, weights)))
+			encode_block(values, weights, out);
+		else
+			bq_store_nonfinite_block(NBYTES, OUTER, 1, out);
+	}
+}
+
+void bq_decode_q3_k_scalar(const uint8_t *in, size_t nblocks, float *out)
+{
+	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
+		const float outer = bq_f32_from_f16(bq_load16(in + OUTER));
+		uint8_t scales[SUB_BLOCKS];
+
+		bq_unpack_scales_of_q3_k(in + SCALES, scales);
+		for (size_t i = 0; i < VALUES; i++) {
+			const float scale = outer * (float)(scales[i / SUB_VALUES] - SCALE_LEVELS);
+			const int code = bq_unpack_pair(in + CODES, i) | (in[i % 32] >> i / 32 & 1) << 2;
+
+			out[i] = bq_ggml_decoded(scale * (float)(code - LEVELS));
+		}
+	}
+}

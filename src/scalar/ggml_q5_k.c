@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_q5_k.c - q5_K: codes of 5 bits, scales and mins of 6 bits for each 32 values, f16 scales of these.
+ */
+#include "kernels.h"
+#include "ggml_k32.h"
+
+void bq_encode_q5_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	(void)row_sigma;
+	bq_encode_k32(5, x, importance, nblocks, out);
+}
+
+void bq_decode_q5_k_scalar(const uint8_t *in, size_t nblocks, float *out)
+{
+	bq_decode_k32(5, in, nblocks, out);
+}

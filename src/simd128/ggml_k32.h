@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_k32.h - scalar/ggml_k32.h, two super-blocks at a time: the searches with sub-blocks in lanes, the last rounding
+ * sub-block by sub-block. bits is a constant wherever these are used.
+ */
+#ifndef BQ_SIMD128_GGML_K32_H
+#define BQ_SIMD128_GGML_K32_H
+
+#include "../scalar/ggml_k32.h"
+#include "ggml_search.h"
+
+static inline void bq_weigh_k32(struct bq_pair_lanes lanes[32])
+{
+	v128_t sum[2] = { wasm_f32x4_splat(0.0f), wasm_f32x4_splat(0.0f) };
+
+	BQ_ROLLED
+	for (int i = 0; i < 32; i++)
+		for (int g = 0; g < 2; g++)
+			sum[g] = wasm_f32x4_add(sum[g], wasm_f32x4_mul(lanes[i].x[g], lanes[i].x[g]));
+	for (int g = 0; g < 2; g++)
+		sum[g] = wasm_f32x4_sqrt(wasm_f32x4_mul(sum[g], wasm_f32x4_splat(1.0f / 32)));
+	BQ_ROLLED
+	for (int i = 0; i < 32; i++)
+		for (int g = 0; g < 2; g++)
+			lanes[i].weight[g] = wasm_f32x4_add(sum[g], wasm_f32x4_abs(lanes[i].x[g]));
+}
+
+/* 32 codes of a sub-block for the scale and min as stored; those of the search where the scale became 0. */
+static inline void bq_codes_k32(
+	int bits, const float *x, float scale, float min, float inverse, float low, v128_t codes[2])
+{
+	const uint8_t top = (uint8_t)((1 << bits) - 1);
+	const v128_t divisor = wasm_f32x4_splat(scale);
+	const v128_t addend = wasm_f32x4_splat(min);
+
+	for (int half = 0; half < 2; half++, x += 16) {
+		v128_t quotient[4];
+
+		if (scale == 0.0f) {
+			codes[half] = bq_codes_with_low(top, x, wasm_f32x4_splat(inverse), wasm_f32x4_splat(low));
+			continue;
+		}
+		for (int k = 0; k < 4; k++)
+			quotient[k] = wasm_f32x4_div(wasm_f32x4_add(wasm_v128_load(x + 4 * k), addend), divisor);
+		codes[half] = bq_codes_up_to(top, quotient);
+	}
+}
+
+/* out: the scales are in it. */
+static inline void bq_encode_codes_k32(int bits, const float *x, const struct bq_scales_and_mins *found, uint8_t *out)
+{
+	const float outer_scale = bq_f32_from_f16(bq_load16(out));
+	const float outer_min = bq_f32_from_f16(bq_load16(out + 2));
+	uint8_t *const nibbles = bits == 5 ? out + 48 : out + 16;
+	v128_t fifth_bits[2] = { wasm_i32x4_splat(0), wasm_i32x4_splat(0) };
+	uint8_t scales[8], mins[8];
+	float inverse[8], low[8];
+
+	bq_unpack_scales_and_mins(out + 4, scales, mins);
+	for (int g = 0; g < 2; g++) {
+		wasm_v128_store(inverse + 4 * g, found->inverse[g]);
+		wasm_v128_store(low + 4 * g, found->low[g]);
+	}
+
+	BQ_ROLLED
+	for (int j = 0; j < 8; j += 2) {
+		v128_t codes[2][2];
+
+		for (int k = 0; k < 2; k++)
+			bq_codes_k32(bits, x + 32 * (j + k), outer_scale * (float)scales[j + k], outer_min * (float)mins[j + k],
+				inverse[j + k], low[j + k], codes[k]);
+		for (int half = 0; half < 2; half++) {
+			if (bits == 5) {
+				/* Two fifth bits, at 4 and 5; shifted down by 4 they are those of sub-blocks 0 and 1. */
+				const v128_t sixteen = bq_u8x16_splat(16);
+				const v128_t two = wasm_v128_or(wasm_v128_and(codes[0][half], sixteen),
+					wasm_i16x8_shl(wasm_v128_and(codes[1][half], sixteen), 1));
+
+				fifth_bits[half] = wasm_v128_or(fifth_bits[half], wasm_i16x8_shl(wasm_u16x8_shr(two, 4), (unsigned)j));
+				codes[0][half] = bq_low_nibbles(codes[0][half]);
+				codes[1][half] = bq_low_nibbles(codes[1][half]);
+			}
+			wasm_v128_store(nibbles + 16 * j + 16 * half, bq_join_nibbles(codes[0][half], codes[1][half]));
+		}
+	}
+	for (int half = 0; bits == 5 && half < 2; half++)
+		wasm_v128_store(out + 16 + 16 * half, fifth_bits[half]);
+}
+
+static inline void bq_scale_k32(const struct bq_scales_and_mins *found, uint8_t *out)
+{
+	float scale[8], min[8];
+	uint8_t scales[8], mins[8];
+
+	for (int g = 0; g < 2; g++) {
+		wasm_v128_store(scale + 4 * g, found->scale[g]);
+		wasm_v128_store(min + 4 * g, found->min[g]);
+	}
+	bq_store16(out, bq_ggml_scale_code(bq_scale_of_largest(8, BQ_K32_TOP_SCALE, BQ_K32_TOP_SCALE, scale, scales)));
+	bq_store16(out + 2, bq_ggml_scale_code(bq_scale_of_largest(8, BQ_K32_TOP_SCALE, BQ_K32_TOP_SCALE, min, mins)));
+	bq_pack_scales_and_mins(scales, mins, out + 4);
+}
+
+/* Lanes of the second search: scales and mins of the first super-block, then of the second. */
+static inline void bq_scale_k32_weighted(struct bq_scales_and_mins found[2], uint8_t *const out[2])
+{
+	v128_t x[8], weight[8], codes[8], unsure;
+	uint32_t outer[4];
+
+	for (int g = 0; g < 2; g++)
+		bq_fill_positive_lanes(&found[0], &found[1], g, x + 4 * g, weight + 4 * g);
+
+	const v128_t scale = bq_search_positive_scale_simd128(8, x, weight, BQ_K32_TOP_SCALE, codes, &unsure);
+	const unsigned unsure_lanes = (unsigned)wasm_i32x4_bitmask(unsure);
+
+	wasm_v128_store(outer, bq_ggml_scale_codes(scale));
+	bq_transpose(codes);
+	bq_transpose(codes + 4);
+	for (int s = 0; s < 2; s++) {
+		uint8_t bytes[2][16];
+
+		for (int k = 0; k < 2; k++) {
+			const v128_t magic = wasm_f32x4_splat(12582912.0f);
+			v128_t code[4];
+
+			code[0] = code[2] = wasm_i32x4_sub(wasm_f32x4_add(codes[2 * s + k], magic), magic);
+			code[1] = code[3] = wasm_i32x4_sub(wasm_f32x4_add(codes[4 + 2 * s + k], magic), magic);
+			wasm_v128_store(bytes[k], bq_u8x16_from_i32(code));
+			bq_store16(out[s] + 2 * k, (uint16_t)outer[2 * s + k]);
+		}
+		bq_pack_scales_and_mins(bytes[0], bytes[1], out[s] + 4);
+		found[s].unsure |= (unsure_lanes >> 2 * s & 3) != 0;
+	}
+}
+
+/* importance: null, or per super-block; sigma: its 2 * sum(x * x) / 256. */
+static inline void bq_encode_two_k32(
+	int bits, const float *const x[2], const float *const importance[2], const float sigma[2], uint8_t *const out[2])
+{
+	const struct bq_search_steps *const plain = bits == 5 ? &bq_search_steps_q5_k : &bq_search_steps_q4_k;
+	struct bq_pair_lanes lanes[2][32];
+	struct bq_pairs pairs[2];
+	struct bq_scales_and_mins found[2];
+
+	for (int s = 0; s < 2; s++) {
+		pairs[s].lanes = lanes[s];
+		pairs[s].end = lanes[s] + 32;
+		bq_fill_pair_lanes(32, x[s], importance[s], lanes[s]);
+		if (importance[s])
+			bq_weigh_pair_lanes(32, sigma[s], lanes[s]);
+		else
+			bq_weigh_k32(lanes[s]);
+	}
+	bq_search_scale_and_min_simd128(
+		pairs, (float)((1 << bits) - 1), importance[0] ? &bq_search_steps_weighted : plain, found);
+	if (importance[0]) {
+		bq_scale_k32_weighted(found, out);
+	} else {
+		bq_scale_k32(&found[0], out[0]);
+		bq_scale_k32(&found[1], out[1]);
+	}
+	for (int s = 0; s < 2; s++) {
+		if (found[s].unsure)
+			bq_encode_k32(bits, x[s], importance[s], 1, out[s]);
+		else
+			bq_encode_codes_k32(bits, x[s], &found[s], out[s]);
+	}
+}
+
+static inline void bq_encode_k32_simd128(
+	int bits, const float *x, const float *importance, size_t nblocks, uint8_t *out)
+{
+	for (size_t block = 0; block < nblocks; block += 4) {
+		const float *values[4], *weights[4];
+		uint8_t *bytes[4];
+		float sigma[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
+
+		/* Past the end, the last super-block again: it gets the same bytes. */
+		for (size_t k = 0; k < 4; k++) {
+			const size_t at = block + k < nblocks ? block + k : nblocks - 1;
+
+			values[k] = x + at * 256;
+			weights[k] = importance ? importance + at * 256 : NULL;
+			bytes[k] = out + at * BQ_K32_NBYTES(bits);
+		}
+		if (importance)
+			wasm_v128_store(sigma,
+				wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_splat(2.0f), bq_sums_of_squares(values)),
+					wasm_f32x4_splat(1.0f / 256)));
+		bq_encode_two_k32(bits, values, weights, sigma, bytes);
+		if (block + 2 < nblocks)
+			bq_encode_two_k32(bits, values + 2, weights + 2, sigma + 2, bytes + 2);
+	}
+}
+
+/* The codes of sub-blocks j and j + 1, half of each. */
+static inline void bq_load_codes_k32(
+	int bits, const uint8_t *nibbles, v128_t fifth_bits, unsigned j, v128_t *first, v128_t *second)
+{
+	const v128_t bytes = wasm_v128_load(nibbles + 16 * j);
+
+	*first = bq_low_nibbles(bytes);
+	*second = bq_high_nibbles(bytes);
+	if (bits == 5) {
+		const v128_t sixteen = bq_u8x16_splat(16);
+		const v128_t two = wasm_u16x8_shr(fifth_bits, j); /* at 0 and 1 of each byte */
+
+		*first = wasm_v128_or(*first, wasm_v128_and(wasm_i16x8_shl(two, 4), sixteen));
+		*second = wasm_v128_or(*second, wasm_v128_and(wasm_i16x8_shl(two, 3), sixteen));
+	}
+}
+
+static inline void bq_decode_k32_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+{
+	for (size_t block = 0; block < nblocks; block++, in += BQ_K32_NBYTES(bits), out += 256) {
+		const uint32_t outer = bq_load32(in);
+		const uint8_t *const nibbles = bits == 5 ? in + 48 : in + 16;
+
+		if ((outer & 0x7C00) == 0x7C00 || (outer & 0x7C000000) == 0x7C000000) {
+			bq_decode_k32(bits, in, 1, out);
+			continue;
+		}
+
+		const v128_t outer_scale = bq_f32x4_from_f16(wasm_i32x4_splat((int32_t)(outer & 0xFFFF)));
+		const v128_t outer_min = bq_f32x4_from_f16(wasm_i32x4_splat((int32_t)(outer >> 16)));
+		v128_t fifth_bits[2] = { wasm_i32x4_splat(0), wasm_i32x4_splat(0) };
+		uint8_t codes[16];
+		float scale[8], min[8];
+		v128_t code[4];
+
+		bq_unpack_scales_and_mins(in + 4, codes, codes + 8);
+		bq_f32x16_from_bytes(wasm_v128_load(codes), 0, code);
+		for (int g = 0; g < 2; g++) {
+			wasm_v128_store(scale + 4 * g, wasm_f32x4_mul(outer_scale, code[g]));
+			wasm_v128_store(min + 4 * g, wasm_f32x4_mul(outer_min, code[2 + g]));
+			if (bits == 5)
+				fifth_bits[g] = wasm_v128_load(in + 16 + 16 * g);
+		}
+
+		BQ_ROLLED
+		for (int j = 0; j < 8; j += 2) {
+			const v128_t scale0 = wasm_v128_load32_splat(scale + j), scale1 = wasm_v128_load32_splat(scale + j + 1);
+			const v128_t min0 = wasm_v128_load32_splat(min + j), min1 = wasm_v128_load32_splat(min + j + 1);
+
+			for (int half = 0; half < 2; half++) {
+				float *const values = out + 32 * j + 16 * half;
+				v128_t first, second, low[4], high[4];
+
+				bq_load_codes_k32(bits, nibbles + 16 * half, fifth_bits[half], (unsigned)j, &first, &second);
+				bq_f32x16_from_bytes(first, 0, low);
+				bq_f32x16_from_bytes(second, 0, high);
+				for (int k = 0; k < 4; k++) {
+					wasm_v128_store(values + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(low[k], scale0), min0));
+					wasm_v128_store(values + 32 + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(high[k], scale1), min1));
+				}
+			}
+		}
+	}
+}
+
+#endif
