@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The model is a sparse file: zeros that take no room on disk. With --json one line of JSON; with --limit MB exit 1 above it.
-// Names of runs as arguments (w4a16 nvfp4a16 compare dequantize) do only those and what they need.
+// Names of runs as arguments (w4a16 nvfp4a16 q8_0 compare dequantize) do only those and what they need.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeSync, ftruncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ const { values: options, positionals: chosen } = parseArgs({
 });
 const folder = mkdtempSync(join(tmpdir(), 'blockquant-memory-'));
 const model = join(folder, 'model.safetensors');
+const ggufModel = join(folder, 'model.gguf');
 const inFolder = (name) => join(folder, name);
 
 /** In the child, at its end: the most memory that it ever had, in kB. VmHWM, unlike maxrss, knows nothing of the parent. */
@@ -34,6 +35,7 @@ const probe = `
 const runs = {
 	w4a16: ['quantize', model, inFolder('w4a16.safetensors'), '--scheme', 'w4a16'],
 	nvfp4a16: ['quantize', model, inFolder('nvfp4a16.safetensors'), '--scheme', 'nvfp4a16'],
+	q8_0: ['quantize', ggufModel, inFolder('q8_0.gguf'), '--scheme', 'q8_0', '--pure'],
 	compare: ['compare', model, inFolder('w4a16.safetensors')],
 	dequantize: ['dequantize', inFolder('w4a16.safetensors'), inFolder('back.safetensors')],
 };
@@ -47,6 +49,7 @@ for (const name of names)
 
 try {
 	const nbytes = writeModel();
+	writeGguf();
 	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || needs[one] === name));
 	const peaks = {};
 	for (const name of wanted) {
@@ -73,13 +76,52 @@ try {
 	rmSync(folder, { recursive: true, force: true });
 }
 
-/** Writes the model's header and as many zeros as it promises; gives its size. */
-function writeModel() {
+/** The tensors of the model, in the order of their names in a GGUF file. */
+function shapesOfModel() {
 	const shapes = { 'model.layers.0.mlp.up_proj.weight': [24576, 32768] };
 	for (let i = 0; i < 100; i++) {
 		shapes[`model.layers.${i}.self_attn.q_proj.weight`] = [128, 256];
 		shapes[`model.layers.${i}.input_layernorm.weight`] = [256];
 	}
+	return shapes;
+}
+
+/** A sparse file: what it begins with, and zeros. */
+function writeSparse(path, start, nbytes) {
+	const file = openSync(path, 'w');
+	writeSync(file, start);
+	ftruncateSync(file, nbytes);
+	closeSync(file);
+}
+
+/** The same tensors in GGUF, as BF16. */
+function writeGguf() {
+	const numbers = (...values) => {
+		const bytes = Buffer.alloc(8 * values.length);
+		values.forEach((value, i) => bytes.writeBigUInt64LE(BigInt(value), 8 * i));
+		return bytes;
+	};
+	const u32 = (value) => numbers(value).subarray(0, 4);
+	let end = 0;
+	const infos = Object.entries(shapesOfModel()).map(([name, shape]) => {
+		const begin = end;
+		end += shape.reduce((product, edge) => product * edge, 2);
+		return [
+			numbers(name.length),
+			Buffer.from(name),
+			u32(shape.length),
+			numbers(...shape.toReversed()),
+			u32(30),
+			numbers(begin),
+		];
+	});
+	const start = Buffer.concat([Buffer.from('GGUF'), u32(3), numbers(infos.length, 0), ...infos.flat()]);
+	writeSparse(ggufModel, start, Math.ceil(start.length / 32) * 32 + end);
+}
+
+/** Writes the model's header and as many zeros as it promises; gives its size. */
+function writeModel() {
+	const shapes = shapesOfModel();
 	let end = 0;
 	const header = {};
 	for (const [name, shape] of Object.entries(shapes)) {
@@ -92,10 +134,7 @@ function writeModel() {
 	const padding = Buffer.alloc((8 - (json.length % 8)) % 8, ' ');
 	length.writeBigUInt64LE(BigInt(json.length + padding.length));
 	const start = Buffer.concat([length, json, padding]);
-	const file = openSync(model, 'w');
-	writeSync(file, start);
-	ftruncateSync(file, start.length + end);
-	closeSync(file);
+	writeSparse(model, start, start.length + end);
 	return start.length + end;
 }
 

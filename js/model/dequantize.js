@@ -1,11 +1,10 @@
 // dequantize.js - the way back: a quantized model file in, plain float weights out.
 // SPDX-License-Identifier: MIT
 
-import { removeQuantizationConfig } from '../compressed-tensors/config.js';
+import { containerOf } from '../containers.js';
 import { BlockQuantError, quoted, shown } from '../errors.js';
 import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { parameterName } from './names.js';
 import { checkModel, checkOptions, DEQUANTIZE_OPTIONS } from './options.js';
 import { rewriteModel } from './rewrite.js';
 import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
@@ -14,8 +13,8 @@ import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
 /** @typedef {import('./types.js').Model} Model */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
-/** @typedef {import('./weights.js').QuantizedModule} QuantizedModule */
-/** @typedef {import('./rewrite.js').Step} Step */
+/** @typedef {import('./module-job.js').QuantizedModule} QuantizedModule */
+/** @typedef {import('./types.js').Step} Step */
 
 /**
  * @typedef {object} DequantizeOptions
@@ -58,18 +57,26 @@ async function dequantizeInto(model, sink, options) {
 	if (dtype !== undefined && !Object.values(WEIGHT_DTYPES).includes(dtype)) {
 		throw new BlockQuantError('bad-argument', `dtype: expected f32, f16 or bf16, got ${shown(dtype)}`);
 	}
+	const container = containerOf(model);
+	const [opaque] = container.opaque(model);
+	if (opaque !== undefined) {
+		throw new BlockQuantError('unsupported', `type ${opaque.dtype} is not one that this version decodes`, {
+			tensor: opaque.name,
+		});
+	}
 	const owners = await quantizedModules(model, options.config);
 	if (owners.size === 0) throw new BlockQuantError('nothing-to-do', 'no tensor of the model is quantized');
 	checkNames(model, owners);
-	const config = options.config == null ? null : removeQuantizationConfig(options.config);
+	const config = container.plainConfig(options.config);
 	const modules = [...new Set(owners.values())];
-	const results = new Map(modules.map((module) => [module, dtype ?? defaultDtype(module)]));
+	const results = new Map(modules.map((module) => [module, dtype ?? module.dtype]));
 	const started = new Set();
 	/** Numbers of values that the dtype cannot hold, by weight. @type {Map<string, number>} */
 	const infinite = new Map();
 	const nbytes = await rewriteModel(model, sink, {
 		signal,
 		onProgress,
+		stamp: container.plainStamp(dtype ?? modules[0].dtype),
 		step(tensor) {
 			const module = owners.get(tensor.name);
 			if (module === undefined) return null;
@@ -94,15 +101,6 @@ async function dequantizeInto(model, sink, options) {
 			...(dropped.length === 0 ? [] : [`${dropped.length} static activation scales are dropped`]),
 		],
 	};
-}
-
-/**
- * @param {QuantizedModule} module
- * @returns {'f32' | 'f16' | 'bf16'}
- */
-function defaultDtype({ module, tensors }) {
-	const scale = tensors.find(({ name }) => name === parameterName(module, 'weight_scale'));
-	return WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'bf16';
 }
 
 /**

@@ -7,7 +7,7 @@ const RUN_OPTIONS = ['workers', 'signal', 'onProgress', 'config'];
 
 /** plan() takes all of quantizeModel()'s, so that the same object serves both. */
 export const QUANTIZE_OPTIONS = [
-	...['scheme', 'include', 'exclude', 'imatrix', 'correct', 'nonfinite', 'overflow'],
+	...['scheme', 'include', 'exclude', 'pure', 'allowRequantize', 'imatrix', 'correct', 'nonfinite', 'overflow'],
 	...RUN_OPTIONS,
 ];
 export const DEQUANTIZE_OPTIONS = ['dtype', ...RUN_OPTIONS];
@@ -15,6 +15,9 @@ export const COMPARE_OPTIONS = ['configA', 'configB', 'signal', 'onProgress'];
 
 /** @param {unknown} value */
 const isFunction = (value) => typeof value === 'function';
+
+/** @param {unknown} value */
+const isBoolean = (value) => typeof value === 'boolean';
 
 /** @param {unknown} value */
 const isConfig = (value) => value === null || typeof value === 'string' || value instanceof Uint8Array;
@@ -36,7 +39,9 @@ const KINDS = {
 	include: [arePatterns, 'strings or regular expressions'],
 	exclude: [arePatterns, 'strings or regular expressions'],
 	imatrix: [(value) => value instanceof Map, 'a Map from tensor names to Float32Arrays'],
-	correct: [(value) => typeof value === 'boolean', 'true or false'],
+	correct: [isBoolean, 'true or false'],
+	pure: [isBoolean, 'true or false'],
+	allowRequantize: [isBoolean, 'true or false'],
 	workers: [isCount, 'a positive whole number'],
 	signal: [isSignal, 'an AbortSignal'],
 	onProgress: [isFunction, 'a function'],

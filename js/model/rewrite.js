@@ -1,34 +1,17 @@
 // rewrite.js - a model file written anew: some tensors replaced, all others copied byte for byte.
 // SPDX-License-Identifier: MIT
 
+import { containerOf } from '../containers.js';
 import { BlockQuantError, messageOf } from '../errors.js';
 import { close, guarded, saying } from '../io/guarded.js';
-import { alignmentOf } from '../safetensors/dtypes.js';
-import { writeIndex } from '../safetensors/index-file.js';
-import { layoutSafetensors } from '../safetensors/write.js';
 import { checkCancelled, pieces, readAhead } from './bands.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
-/** @typedef {import('../safetensors/write.js').OutputTensor} OutputTensor */
 /** @typedef {import('./types.js').Model} Model */
-/** @typedef {import('./types.js').ModelFile} ModelFile */
+/** @typedef {import('./types.js').OutputFile} OutputFile */
+/** @typedef {import('./types.js').Step} Step */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
-
-/**
- * What happens to one tensor: the tensors that stand in its place, and how their bytes are made.
- * @typedef {object} Step
- * @property {OutputTensor[]} outputs
- * @property {(write: StepWriter) => Promise<void>} run writes each output byte once
- */
-
-/**
- * @callback StepWriter
- * @param {number} output index into the step's outputs
- * @param {Uint8Array} bytes
- * @param {number} offset in that output
- * @returns {Promise<void>}
- */
 
 /**
  * @typedef {object} Progress
@@ -40,8 +23,8 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
 
 /**
  * @typedef {object} RewriteOptions
- * @property {(tensor: ModelTensor, rawName: string) => Step | null} step null: copy it; rawName: the
- *   name as the input's header spells it
+ * @property {(tensor: ModelTensor) => Step | null} step null: copy it
+ * @property {any} [stamp] what the layout must say of the new model; default: what the old one said
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
  */
@@ -71,49 +54,26 @@ export async function rewriteModel(model, sink, options) {
 	return closing(sink, writeShards(model, sink, options, advance));
 }
 
-/** @typedef {{ file: ModelFile, steps: { tensor: ModelTensor, step: Step }[],
- *   layout: import('../safetensors/write.js').SafetensorsLayout }} FilePlan */
 /** @typedef {(tensor: ModelTensor, nbytes: number) => void} Advance */
 
 /**
  * Every header is made before the first byte is written.
  * @param {Model} model
  * @param {RewriteOptions} options
- * @returns {FilePlan[]}
  */
-function layoutOf(model, options) {
-	const tensors = new Map(model.tensors.map((tensor) => [tensor.name, tensor]));
-	return model.files.map((file) => {
-		const steps = file.header.tensors.flatMap(({ name, rawName, begin }) => {
-			const tensor = tensors.get(name);
-			if (tensor === undefined) return [];
-			const step = options.step(tensor, rawName) ?? copyStep(tensor, rawName, options.signal);
-			// Data stay in the input's order, which need not be the header's.
-			const outputs = step.outputs.map((output) => ({ ...output, rank: begin }));
-			return [{ tensor, step: { ...step, outputs } }];
-		});
-		const outputs = steps.flatMap(({ step }) => step.outputs);
-		// Readers of a file whose data are misaligned anyway do not care.
-		const keepOrder = !isAligned(file);
-		return { file, steps, layout: layoutSafetensors(outputs, file.header.rawMetadata, { keepOrder }) };
-	});
-}
-
-/** @param {ModelFile} file */
-function isAligned({ header: { tensors, dataStart } }) {
-	return tensors.every(({ begin, dtype }) => (dataStart + begin) % alignmentOf(dtype) === 0);
+function layoutOf(model, { step, stamp = null, signal }) {
+	return containerOf(model).layout(model, (tensor) => step(tensor) ?? copyStep(tensor, signal), stamp);
 }
 
 /**
  * @param {ModelTensor} tensor
- * @param {string} rawName
  * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function copyStep(tensor, rawName, signal) {
+function copyStep(tensor, signal) {
 	const { name, dtype, shape, nbytes } = tensor;
 	return {
-		outputs: [{ name, rawName, dtype, shape, nbytes }],
+		outputs: [{ name, dtype, shape, nbytes }],
 		async run(write) {
 			const reads = readAhead(pieces(nbytes), ({ offset, length }) => tensor.read(offset, length), signal);
 			for await (const { item, bytes } of reads) await write(0, bytes, item.offset);
@@ -122,26 +82,23 @@ function copyStep(tensor, rawName, signal) {
 }
 
 /**
- * @param {FilePlan | undefined} filePlan
+ * @param {OutputFile | undefined} file
  * @param {Sink} sink
  * @param {RewriteOptions} options
  * @param {Advance} advance
  */
-async function writeFile(filePlan, sink, { signal }, advance) {
-	if (filePlan === undefined) throw new BlockQuantError('internal', 'a model without a file');
-	const { steps, layout } = filePlan;
-	await writeTo(sink, layout.header, 0);
-	let first = 0;
-	for (const { tensor, step } of steps) {
+async function writeFile(file, sink, { signal }, advance) {
+	if (file === undefined) throw new BlockQuantError('internal', 'a model without a file');
+	await writeTo(sink, file.header, 0);
+	for (const { offset, nbytes } of file.padding) await writeTo(sink, new Uint8Array(nbytes), offset);
+	for (const { tensor, step, offsets } of file.parts) {
 		checkCancelled(signal);
-		const starts = layout.offsets.slice(first, first + step.outputs.length);
-		first += step.outputs.length;
 		const nbytesOut = step.outputs.reduce((sum, { nbytes }) => sum + nbytes, 0);
 		let told = 0;
 		let written = 0;
 		advance(tensor, 0);
 		await step.run(async (output, bytes, offset) => {
-			const start = starts[output];
+			const start = offsets[output];
 			const room = step.outputs[output]?.nbytes ?? 0;
 			if (start === undefined || offset < 0 || offset + bytes.byteLength > room) {
 				throw new BlockQuantError('internal', 'a write outside of its tensor', {
@@ -162,7 +119,7 @@ async function writeFile(filePlan, sink, { signal }, advance) {
 		}
 		advance(tensor, tensor.nbytes - told);
 	}
-	return layout.nbytes;
+	return file.nbytes;
 }
 
 /**
@@ -172,27 +129,17 @@ async function writeFile(filePlan, sink, { signal }, advance) {
  * @param {Advance} advance
  */
 async function writeShards(model, directory, options, advance) {
-	/** @type {Map<string, string>} */
-	const weightMap = new Map();
-	let totalSize = 0;
+	const files = layoutOf(model, options);
 	let nbytes = 0;
-	for (const filePlan of layoutOf(model, options)) {
-		const outputs = filePlan.steps.flatMap(({ step }) => step.outputs);
-		// A shard whose tensors all went into another one is not written: nothing would name it.
-		if (outputs.length === 0) continue;
-		for (const output of outputs) {
-			weightMap.set(output.name, filePlan.file.name);
-			totalSize += output.nbytes;
-		}
-		const sink = await saying(`cannot write ${filePlan.file.name}`, () => directory.open(filePlan.file.name));
-		nbytes += await guarded(sink, () => closing(sink, writeFile(filePlan, sink, options, advance)));
+	for (const file of files) {
+		const sink = await saying(`cannot write ${file.name}`, () => directory.open(file.name));
+		nbytes += await guarded(sink, () => closing(sink, writeFile(file, sink, options, advance)));
 	}
-	const text = writeIndex(weightMap, totalSize, model.index?.metadata);
-	const name = model.index?.name ?? 'model.safetensors.index.json';
-	const sink = await saying(`cannot write ${name}`, () => directory.open(name));
-	const bytes = new TextEncoder().encode(text);
-	await guarded(sink, () => closing(sink, writeTo(sink, bytes, 0)));
-	return nbytes + bytes.byteLength;
+	const index = containerOf(model).index(model, files);
+	if (index === null) return nbytes;
+	const sink = await saying(`cannot write ${index.name}`, () => directory.open(index.name));
+	await guarded(sink, () => closing(sink, writeTo(sink, index.bytes, 0)));
+	return nbytes + index.bytes.byteLength;
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isModelFile } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { sameFile } from './file-sink.js';
 import { checkRegular, statOrNull } from './stats.js';
@@ -33,7 +34,7 @@ const configBeside = (file) => `${file}.config.json`;
 /**
  * Where the new config.json goes. A usual one stays, and the new one gets the output's name, if it is the input's, of another
  * model, or may be: other model files are in the folder.
- * @param {string} inputConfig path of the input's
+ * @param {string | null} inputConfig path of the input's, where its kind of file has one
  * @param {string[]} outputs the output files; the model is named by the last
  * @param {string | null} text
  * @param {(config: string) => boolean} isOurs
@@ -49,7 +50,7 @@ export async function configPlace(inputConfig, outputs, text, isOurs) {
 		const stale = old === null ? [] : [`${path} is there already: it may not describe the new ${output}`];
 		return { path: null, same: true, warnings: stale };
 	}
-	const isInput = await sameFile(usual, inputConfig);
+	const isInput = inputConfig !== null && (await sameFile(usual, inputConfig));
 	if (old !== null) {
 		// It goes before the usual one when the output is opened, and is as much the output's as the file that is replaced.
 		return { path, same: old === text, warnings: [] };
@@ -74,7 +75,7 @@ async function hasOthers(outputs) {
 	const names = await readdir(directory).catch((cause) => {
 		throw systemError(cause, `cannot read ${directory}`);
 	});
-	return names.some((name) => name.endsWith('.safetensors') && !own.includes(name));
+	return names.some((name) => isModelFile(name) && !own.includes(name));
 }
 
 /**
