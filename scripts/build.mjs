@@ -5,7 +5,7 @@
 //     slim.mjs                 without it: init({ wasm })
 //     node.mjs                 reads core.wasm beside it; files
 //     workerd.mjs              imports ./core.wasm as a module, as Cloudflare's runtime wants it
-//     worker.mjs               the other end of the pool, in one piece
+//     worker.mjs               the other end of the pool, in one piece; index and slim have its text inside, too
 //     cli.mjs                  the command
 //     chunk-*.mjs              what several of them share, so that two entries in one program are one core
 import { execFileSync } from 'node:child_process';
@@ -51,14 +51,23 @@ const common = {
 	platform: 'neutral',
 	target: 'es2022',
 	packages: 'external',
-	loader: { '.wasm': 'binary' },
+	loader: { '.wasm': 'binary', '.txt': 'text' },
 	plugins: [keepWasmImport],
 	charset: 'utf8',
 	legalComments: 'none',
 	logLevel: 'warning',
 };
 
+/* First the worker: index and slim take its text. */
+const worker = await build({
+	...common,
+	entryPoints: { worker: entry('entry/worker.js') },
+	format: 'esm',
+	outExtension: { '.js': '.mjs' },
+});
+await copyFile(join(dist, 'worker.mjs'), join(root, 'build/worker.txt'));
 const results = await Promise.all([
+	worker,
 	build({
 		...common,
 		entryPoints: {
@@ -71,12 +80,6 @@ const results = await Promise.all([
 		format: 'esm',
 		splitting: true,
 		chunkNames: 'chunk-[hash]',
-		outExtension: { '.js': '.mjs' },
-	}),
-	build({
-		...common,
-		entryPoints: { worker: entry('entry/worker.js') },
-		format: 'esm',
 		outExtension: { '.js': '.mjs' },
 	}),
 	build({

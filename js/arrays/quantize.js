@@ -3,7 +3,8 @@
 
 import { BlockQuantError } from '../errors.js';
 import { presetOf, resolveScheme } from '../presets.js';
-import { decodeJob, tensorJob } from './job.js';
+import { decodeJob } from './decode-job.js';
+import { tensorJob } from './job.js';
 import { MAX_BAND } from './plan.js';
 import { checkCount, weightBytes, weightsDtype } from './weights.js';
 
@@ -58,25 +59,35 @@ function checkCalibration(scheme, calibration) {
 }
 
 /**
+ * Everything that can be checked before the weights are looked at, and memory for the planes.
  * @param {import('./weights.js').Weights} data
  * @param {QuantizeOptions} options
  */
-function run(data, options) {
+export function prepare(data, options) {
 	checkOptions(options);
 	const scheme = resolveScheme(options.scheme);
 	const dtype = weightsDtype(data, options.dtype);
 	checkCalibration(scheme, options.calibration);
 	checkCount(data, options.shape);
 	const job = tensorJob({ ...options, scheme, dtype });
+	return { scheme, dtype, job, stored: job.planes.map((plane) => new Uint8Array(plane.nbytes)) };
+}
+
+/**
+ * @param {import('./weights.js').Weights} data
+ * @param {QuantizeOptions} options
+ */
+function run(data, options) {
+	const prepared = prepare(data, options);
+	const { dtype, job, stored } = prepared;
 	if (job.passes === 2)
 		for (const band of job.bands(MAX_BAND))
 			job.range(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
-	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes));
 	for (const band of job.bands(MAX_BAND)) {
 		const bytes = job.encode(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
 		band.planes.forEach(({ offset }, p) => stored[p].set(bytes[p], offset));
 	}
-	return { scheme, dtype, job, stored };
+	return prepared;
 }
 
 /**
@@ -88,7 +99,11 @@ function run(data, options) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape, bad-argument, nonfinite, overflow, not-initialized
  */
 export function quantize(data, options) {
-	const { scheme, job, stored } = run(data, options);
+	return tensorOf(run(data, options), options.shape);
+}
+
+/** @param {ReturnType<typeof prepare>} prepared when all is stored @param {number[]} shape @returns {QuantizedTensor} */
+export function tensorOf({ scheme, job, stored }, shape) {
 	const blocks = job.planes[0].role === 'blocks';
 	const planes = job.planes.map((plane, p) => [
 		plane.name,
@@ -96,11 +111,11 @@ export function quantize(data, options) {
 	]);
 	return {
 		scheme: presetOf(scheme)?.name ?? scheme,
-		shape: [...options.shape],
+		shape: [...shape],
 		bytes: blocks ? stored[0] : null,
 		planes: blocks ? null : Object.fromEntries(planes),
 		nbytes: job.nbytes,
-		bitsPerWeight: (8 * job.nbytes) / data.length,
+		bitsPerWeight: (8 * job.nbytes) / countOf(shape),
 		warnings: job.finish().warnings,
 	};
 }
@@ -123,6 +138,12 @@ function decodeAll(job, count, stored) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape (a plane of the wrong size too), not-initialized
  */
 export function dequantize(quantized) {
+	const { job, count, stored } = prepareDecode(quantized);
+	return decodeAll(job, count, stored);
+}
+
+/** @param {Parameters<typeof dequantize>[0]} quantized */
+export function prepareDecode(quantized) {
 	if (!quantized || typeof quantized !== 'object')
 		throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
 	const { shape, bytes, planes } = quantized;
@@ -139,12 +160,11 @@ export function dequantize(quantized) {
 	// The shape of blocks follows from that of the weights; only their number of bytes can be wrong.
 	if (bytes) infos[0].shape = blocksShape(scheme, shape);
 	const job = decodeJob({ scheme, shape, planes: infos });
-	return decodeAll(
-		job,
-		shape.reduce((product, dim) => product * dim, 1),
-		job.planes.map(({ name }) => given[name].bytes),
-	);
+	return { job, count: countOf(shape), stored: job.planes.map(({ name }) => given[name].bytes) };
 }
+
+/** @param {number[]} shape */
+const countOf = (shape) => shape.reduce((product, dim) => product * dim, 1);
 
 /** @param {Scheme} scheme @param {number[]} shape */
 function blocksShape(scheme, shape) {

@@ -5,8 +5,10 @@ import { removeQuantizationConfig } from '../compressed-tensors/config.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { parameterName } from './names.js';
+import { withPool } from '../workers/pool.js';
+import { decodeTensor } from '../workers/tensor.js';
 import { rewriteModel } from './rewrite.js';
-import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
+import { jobOf, quantizedModules, readPlanes } from './weights.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
@@ -19,7 +21,8 @@ import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
  * @typedef {object} DequantizeOptions
  * @property {'f32' | 'f16' | 'bf16'} [dtype] of the weights; default: that of the scales where it is one of these, else bf16
  * @property {string | Uint8Array | null} [config] the text of the model's config.json
- * @property {number} [workers] accepted; the result does not depend on it
+ * @property {number} [workers] started for this call; default 1: none, the caller's thread works
+ * @property {import('../workers/pool.js').Pool} [pool] of createPool(), instead of workers
  * @property {AbortSignal} [signal]
  * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
  */
@@ -51,17 +54,18 @@ export async function dequantizeModel(model, sink, options = {}) {
 	const modules = [...new Set(owners.values())];
 	const results = new Map(modules.map((module) => [module, dtype ?? defaultDtype(module)]));
 	const started = new Set();
-	const nbytes = await rewriteModel(model, sink, {
-		signal,
-		onProgress,
-		step(tensor) {
-			const module = owners.get(tensor.name);
-			if (module === undefined) return null;
-			if (started.has(module)) return { outputs: [], run: async () => {} };
-			started.add(module);
-			return decodeStep(module, results.get(module) ?? 'bf16', signal);
-		},
-	});
+	/** @type {import('./rewrite.js').RewriteOptions['step']} */
+	const step = (tensor) => {
+		const module = owners.get(tensor.name);
+		if (module === undefined) return null;
+		if (started.has(module)) return { outputs: [], run: async () => {} };
+		started.add(module);
+		return decodeStep(module, results.get(module) ?? 'bf16');
+	};
+	const { nbytes, warnings } = await withPool(options, async (pool) => ({
+		nbytes: await rewriteModel(model, sink, { step, pool, signal, onProgress }),
+		warnings: pool.warnings,
+	}));
 	const dropped = modules.flatMap(({ activations }) => activations);
 	return {
 		tensors: modules.map((module) => ({
@@ -74,6 +78,7 @@ export async function dequantizeModel(model, sink, options = {}) {
 		config,
 		warnings: [
 			...model.warnings,
+			...warnings,
 			...(dropped.length === 0 ? [] : [`${dropped.length} static activation scales are dropped`]),
 		],
 	};
@@ -91,20 +96,26 @@ function defaultDtype({ module, tensors }) {
 /**
  * @param {QuantizedModule} module
  * @param {'f32' | 'f16' | 'bf16'} dtype
- * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function decodeStep(module, dtype, signal) {
+function decodeStep(module, dtype) {
 	const { name, shape } = module;
 	const width = dtype === 'f32' ? 4 : 2;
 	const nbytes = shape.reduce((product, edge) => product * edge, width);
 	return {
 		outputs: [{ name, dtype: dtype.toUpperCase(), shape, nbytes }],
-		async run(write) {
-			let offset = 0;
-			for await (const values of decodeModule(module, signal)) {
-				await write(0, fromFloat32(values, dtype), offset);
-				offset += values.length * width;
+		async run(write, run) {
+			try {
+				const { job, tensors } = jobOf(module);
+				await decodeTensor(
+					run,
+					job,
+					dtype,
+					(band) => readPlanes(tensors, band),
+					(bytes, { valueOffset }) => write(0, bytes, valueOffset * width),
+				);
+			} catch (error) {
+				throw error instanceof BlockQuantError ? error.withTensor(name) : error;
 			}
 		},
 	};

@@ -1,13 +1,13 @@
 // quantize.js - a model file in, the same model with quantized weights out, band by band.
 // SPDX-License-Identifier: MIT
 
-import { MAX_BAND } from '../arrays/plan.js';
 import { schemeToArgs } from '../compressed-tensors/args.js';
 import { addQuantizationConfig, quantizationConfig } from '../compressed-tensors/config.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { readAhead } from './bands.js';
+import { withPool } from '../workers/pool.js';
+import { encodeTensor } from '../workers/tensor.js';
 import { moduleOf, roleOf } from './names.js';
 import { jobOf, plan } from './plan.js';
 import { rewriteModel } from './rewrite.js';
@@ -22,7 +22,8 @@ import { rewriteModel } from './rewrite.js';
 
 /**
  * @typedef {object} RunOptions
- * @property {number} [workers] accepted; the result does not depend on it
+ * @property {number} [workers] started for this call; default 1: none, the caller's thread works
+ * @property {import('../workers/pool.js').Pool} [pool] of createPool(), instead of workers
  * @property {AbortSignal} [signal] stops within one band
  * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
  * @property {string | Uint8Array | null} [config] the text of the model's config.json
@@ -49,66 +50,69 @@ import { rewriteModel } from './rewrite.js';
  * @returns {Promise<QuantizeResult>}
  */
 export async function quantizeModel(model, sink, options) {
+	return withPool(options, (pool) => quantizeOn(pool, model, sink, options));
+}
+
+/**
+ * @param {import('../workers/pool.js').Pool} pool
+ * @param {Model} model
+ * @param {Sink | DirectorySink} sink
+ * @param {QuantizeOptions} options
+ * @returns {Promise<QuantizeResult>}
+ */
+async function quantizeOn(pool, model, sink, options) {
 	const decided = plan(model, options);
 	const section = quantizationConfig(schemeToArgs(decided.scheme), modulesOf(decided));
 	const config = options.config == null ? null : addQuantizationConfig(options.config, section);
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
-	/** @type {QuantizeResult['report']} */
-	const report = [];
+	/** @type {Reports} */
+	const reports = new Map();
 	const nbytes = await rewriteModel(model, sink, {
+		pool,
 		signal: options.signal,
 		onProgress: options.onProgress,
 		step(tensor, rawName) {
 			const planOf = planned.get(tensor.name);
 			if (!planOf?.quantize) return null;
-			const step = quantizeStep(tensor, planOf, decided, options, report);
+			const step = quantizeStep(tensor, planOf, decided, options, reports);
 			const outputs = step.outputs.map((output) => respelled(output, tensor.name, rawName));
 			return { ...step, outputs };
 		},
 	});
+	// In the model's order, whatever the one in which tensors were done.
+	const report = decided.tensors.flatMap(({ name }) => reports.get(name) ?? []);
 	return {
 		plan: decided,
 		report,
 		nbytes,
 		config,
 		quantizationConfig: section,
-		warnings: [...model.warnings, ...warningsOf(decided, report)],
+		warnings: [...model.warnings, ...pool.warnings, ...warningsOf(decided, report)],
 	};
 }
+
+/** @typedef {Map<string, QuantizeResult['report'][number]>} Reports by tensor name */
 
 /**
  * @param {ModelTensor} tensor
  * @param {PlannedTensor} planned
  * @param {Plan} decided
  * @param {QuantizeOptions} options
- * @param {QuantizeResult['report']} report
+ * @param {Reports} reports
  * @returns {Step}
  */
-function quantizeStep(tensor, planned, { scheme }, options, report) {
+function quantizeStep(tensor, planned, { scheme }, options, reports) {
 	return {
 		outputs: planned.planes,
-		async run(write) {
+		async run(write, run) {
 			try {
 				const job = jobOf(tensor, scheme, options);
 				const valueNbytes = NBYTES[WEIGHT_DTYPES[tensor.dtype]];
 				/** @param {{ valueOffset: number, nvalues: number }} band */
 				const read = ({ valueOffset, nvalues }) =>
 					tensor.read(valueOffset * valueNbytes, nvalues * valueNbytes);
-				const bands = () => readAhead(job.bands(MAX_BAND), read, options.signal);
-				if (job.passes === 2) {
-					for await (const { item, bytes } of bands()) job.range(item, bytes);
-				}
-				const written = job.planes.map(() => 0);
-				for await (const { item: band, bytes } of bands()) {
-					for (const [i, encoded] of job.encode(band, bytes).entries()) {
-						const { offset } = band.planes[i];
-						// A plane of the whole tensor, such as a global scale, comes with every band.
-						if (offset < written[i]) continue;
-						await write(i, encoded, offset);
-						written[i] = offset + encoded.byteLength;
-					}
-				}
-				report.push({ name: tensor.name, ...job.finish() });
+				await encodeTensor(run, job, read, write);
+				reports.set(tensor.name, { name: tensor.name, ...job.finish() });
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
 			}

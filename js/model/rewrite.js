@@ -5,7 +5,10 @@ import { BlockQuantError, messageOf } from '../errors.js';
 import { alignmentOf } from '../safetensors/dtypes.js';
 import { writeIndex } from '../safetensors/index-file.js';
 import { layoutSafetensors } from '../safetensors/write.js';
-import { checkCancelled, pieces, readAhead } from './bands.js';
+import { checkCancelled } from '../workers/cancel.js';
+import { eachInOrder, eachInPlace } from '../workers/order.js';
+import { Pool } from '../workers/pool.js';
+import { pieces } from './bands.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
@@ -13,12 +16,13 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
 /** @typedef {import('./types.js').Model} Model */
 /** @typedef {import('./types.js').ModelFile} ModelFile */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('../workers/order.js').Run} Run */
 
 /**
  * What happens to one tensor: the tensors that stand in its place, and how their bytes are made.
  * @typedef {object} Step
  * @property {OutputTensor[]} outputs
- * @property {(write: StepWriter) => Promise<void>} run writes each output byte once
+ * @property {(write: StepWriter, run: Run) => Promise<void>} run writes each output byte once, in any order
  */
 
 /**
@@ -41,6 +45,7 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
  * @typedef {object} RewriteOptions
  * @property {(tensor: ModelTensor, rawName: string) => Step | null} step null: copy it; rawName: the
  *   name as the input's header spells it
+ * @property {Pool} [pool] several tensors are run on it at once; default: one after the other, here
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
  */
@@ -86,7 +91,7 @@ function layoutOf(model, options) {
 		const steps = file.header.tensors.flatMap(({ name, rawName, begin }) => {
 			const tensor = tensors.get(name);
 			if (tensor === undefined) return [];
-			const step = options.step(tensor, rawName) ?? copyStep(tensor, rawName, options.signal);
+			const step = options.step(tensor, rawName) ?? copyStep(tensor, rawName);
 			// Data stay in the input's order, which need not be the header's.
 			const outputs = step.outputs.map((output) => ({ ...output, rank: begin }));
 			return [{ tensor, step: { ...step, outputs } }];
@@ -106,17 +111,17 @@ function isAligned({ header: { tensors, dataStart } }) {
 /**
  * @param {ModelTensor} tensor
  * @param {string} rawName
- * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function copyStep(tensor, rawName, signal) {
+function copyStep(tensor, rawName) {
 	const { name, dtype, shape, nbytes } = tensor;
 	return {
 		outputs: [{ name, rawName, dtype, shape, nbytes }],
-		async run(write) {
-			const reads = readAhead(pieces(nbytes), ({ offset, length }) => tensor.read(offset, length), signal);
-			for await (const { item, bytes } of reads) await write(0, bytes, item.offset);
-		},
+		run: (write, run) =>
+			eachInPlace(run, pieces(nbytes), async ({ offset, length }) => {
+				checkCancelled(run.signal);
+				await write(0, await tensor.read(offset, length), offset);
+			}),
 	};
 }
 
@@ -126,20 +131,25 @@ function copyStep(tensor, rawName, signal) {
  * @param {RewriteOptions} options
  * @param {Advance} advance
  */
-async function writeFile(filePlan, sink, { signal }, advance) {
+async function writeFile(filePlan, sink, { signal, pool = new Pool({ workers: 1 }) }, advance) {
 	if (filePlan === undefined) throw new BlockQuantError('internal', 'a model without a file');
-	const { steps, layout } = filePlan;
-	await writeTo(sink, layout.header, 0);
+	const { layout } = filePlan;
+	const put = oneByOne(sink);
+	await put(layout.header, 0);
 	let first = 0;
-	for (const { tensor, step } of steps) {
+	const steps = filePlan.steps.map((one) => {
+		const starts = layout.offsets.slice(first, first + one.step.outputs.length);
+		first += starts.length;
+		return { ...one, starts };
+	});
+	await eachInOrder(pool.window, steps, async ({ tensor, step, starts }, order, stopped) => {
 		checkCancelled(signal);
-		const starts = layout.offsets.slice(first, first + step.outputs.length);
-		first += step.outputs.length;
 		const nbytesOut = step.outputs.reduce((sum, { nbytes }) => sum + nbytes, 0);
 		let told = 0;
 		let written = 0;
 		advance(tensor, 0);
-		await step.run(async (output, bytes, offset) => {
+		/** @type {StepWriter} */
+		const write = async (output, bytes, offset) => {
 			const start = starts[output];
 			const room = step.outputs[output]?.nbytes ?? 0;
 			if (start === undefined || offset < 0 || offset + bytes.byteLength > room) {
@@ -148,19 +158,20 @@ async function writeFile(filePlan, sink, { signal }, advance) {
 				});
 			}
 			checkCancelled(signal);
-			await writeTo(sink, bytes, start + offset);
+			await put(bytes, start + offset);
 			written += bytes.byteLength;
 			const share = Math.floor((written / nbytesOut) * tensor.nbytes);
 			advance(tensor, share - told);
 			told = share;
-		});
-		if (written !== nbytesOut) {
+		};
+		await step.run(write, { pool, signal, order, stopped });
+		if (written !== nbytesOut && !stopped()) {
 			throw new BlockQuantError('internal', `${written} of ${nbytesOut} bytes were written`, {
 				tensor: tensor.name,
 			});
 		}
 		advance(tensor, tensor.nbytes - told);
-	}
+	});
 	return layout.nbytes;
 }
 
@@ -212,6 +223,21 @@ async function guarded(sink, work) {
 		}
 		throw error;
 	}
+}
+
+/**
+ * Writes that wait for one another: a sink need not know of more than one at once.
+ * @param {Sink} sink
+ * @returns {(bytes: Uint8Array, offset: number) => Promise<void>}
+ */
+function oneByOne(sink) {
+	/** @type {Promise<unknown>} */
+	let last = Promise.resolve();
+	return (bytes, offset) => {
+		const written = last.then(() => writeTo(sink, bytes, offset));
+		last = written.catch(() => {});
+		return written;
+	};
 }
 
 /**

@@ -1,7 +1,7 @@
 // weights.js - a model seen as its weights: quantized modules found among the stored tensors, and decoded.
 // SPDX-License-Identifier: MIT
 
-import { decodeJob } from '../arrays/job.js';
+import { decodeJob } from '../arrays/decode-job.js';
 import { MAX_BAND } from '../arrays/plan.js';
 import { weightArgsOf } from '../compressed-tensors/config.js';
 import { inferScheme, WEIGHT_PLANES } from '../compressed-tensors/infer.js';
@@ -89,7 +89,7 @@ async function quantizedModule(module, byName, args) {
 /**
  * @param {QuantizedModule} module
  */
-function jobOf({ module, scheme, shape, tensors }) {
+export function jobOf({ module, scheme, shape, tensors }) {
 	const planes = tensors.map(({ name, dtype, shape: edges, nbytes }) => ({
 		name: name.slice(module === '' ? 0 : module.length + 1),
 		dtype,
@@ -125,6 +125,15 @@ async function readShape(tensor) {
 }
 
 /**
+ * The bytes of a band in each plane.
+ * @param {ModelTensor[]} tensors
+ * @param {import('../arrays/plan.js').Band} band
+ */
+export function readPlanes(tensors, { planes }) {
+	return Promise.all(planes.map(({ offset, nbytes }, i) => tensors[i].read(offset, nbytes)));
+}
+
+/**
  * The values of a quantized weight, in order.
  * @param {QuantizedModule} module
  * @param {AbortSignal} [signal]
@@ -133,11 +142,7 @@ async function readShape(tensor) {
 export async function* decodeModule(module, signal) {
 	try {
 		const { job, tensors } = jobOf(module);
-		const bands = readAhead(
-			job.bands(MAX_BAND),
-			(band) => Promise.all(band.planes.map(({ offset, nbytes }, i) => tensors[i].read(offset, nbytes))),
-			signal,
-		);
+		const bands = readAhead(job.bands(MAX_BAND), (band) => readPlanes(tensors, band), signal);
 		for await (const { item, bytes } of bands) yield job.decode(item, bytes);
 	} catch (error) {
 		throw error instanceof BlockQuantError ? error.withTensor(module.name) : error;
@@ -165,16 +170,4 @@ function toFloat32(bytes, dtype) {
 	const wide = dtype === 'f32' ? bytes.slice() : theCore().convert(dtype, 'f32', count, bytes, count * 4);
 	if (wide === null) throw new BlockQuantError('internal', `no conversion from ${dtype}`);
 	return new Float32Array(wide.buffer, 0, count);
-}
-
-/**
- * @param {Float32Array} values
- * @param {'f32' | 'f16' | 'bf16'} dtype
- * @returns {Uint8Array}
- */
-export function fromFloat32(values, dtype) {
-	if (dtype === 'f32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-	const narrow = theCore().convert('f32', dtype, values.length, values, values.length * 2);
-	if (narrow === null) throw new BlockQuantError('internal', `no conversion to ${dtype}`);
-	return narrow;
 }

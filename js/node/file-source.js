@@ -31,6 +31,7 @@ export async function fileSource(path) {
 		const source = sourceOf({
 			size: stats.size,
 			name: file,
+			fresh: true,
 			async read(offset, length) {
 				const bytes = new Uint8Array(Math.min(length, MAX_READ_NBYTES));
 				const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, offset);
