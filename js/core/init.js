@@ -40,10 +40,7 @@ export function theModule() {
 export const theKernels = () => KERNELS[theCore().kernels];
 
 /** Where workers find their program; undefined: nowhere. */
-export function theWorkerPlace() {
-	theCore();
-	return workerPlace;
-}
+export const theWorkerPlace = () => workerPlace;
 
 /**
  * @param {unknown} wasm

@@ -41,8 +41,11 @@ export class Pool {
 	#mayFallBack = false;
 	#closed = false;
 
-	/** @param {PoolOptions} [options] */
-	constructor({ workers = parallelism(), workerUrl, startTimeout = START_TIMEOUT } = {}) {
+	/**
+	 * @param {PoolOptions} [options]
+	 * @param {import('./start.js').WorkerPlace} [place] of the workers' program: that of the entry
+	 */
+	constructor({ workers = parallelism(), workerUrl, startTimeout = START_TIMEOUT } = {}, place = theWorkerPlace()) {
 		checkWorkers(workers);
 		/** How many workers there may be; 1: none, the caller's thread works. */
 		this.size = Math.max(workers, 1);
@@ -53,15 +56,15 @@ export class Pool {
 		/** @type {string[]} */
 		this.warnings = [];
 		if (this.size === 1) return;
-		const place = workerUrl === undefined ? theWorkerPlace() : { url: workerUrl };
-		if (place === undefined) {
+		const program = workerUrl === undefined ? place : { url: workerUrl };
+		if (program === undefined) {
 			this.#fallBack('this entry has none: pass workerUrl');
 			return;
 		}
 		// The text of the worker inside the entry may be forbidden by a page's policy; an address is the caller's word.
-		this.#mayFallBack = 'source' in place;
+		this.#mayFallBack = 'source' in program;
 		const init = () => ({ wasm: theModule(), kernels: theKernels() });
-		this.#members = Array.from({ length: workers }, () => new Member({ place, startTimeout, init }));
+		this.#members = Array.from({ length: workers }, () => new Member({ place: program, startTimeout, init }));
 	}
 
 	/**

@@ -18,7 +18,10 @@ import { structOfScheme } from '../../js/scheme.js';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const kernelRows = KERNELS;
 
-const init = makeInit(() => readFileSync(join(root, 'build/wasm/core.wasm')));
+const init = makeInit(
+	() => readFileSync(join(root, 'build/wasm/core.wasm')),
+	() => ({ url: new URL('../../js/entry/worker.js', import.meta.url) }),
+);
 
 /** Loads the core with these kernels, anew. */
 export const ready = (kernels = 'simd128') => init({ kernels });
