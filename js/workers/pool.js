@@ -76,7 +76,7 @@ export class Pool {
 	 */
 	async run(task, inputs, signal) {
 		checkCancelled(signal);
-		if (this.#closed) throw new BlockQuantError('bad-argument', 'the pool is closed');
+		if (this.#closed) throw new BlockQuantError('worker-failed', 'the pool is closed');
 		return untilAborted(
 			this.#members.length > 0 ? this.#runOut(task, inputs) : this.#runHere(task, inputs),
 			signal,
