@@ -32,9 +32,9 @@ async function answer({ id, call, args = [] }, reply) {
 	}
 }
 
-/** The port to the one who started this worker, in either kind. */
-const to = /** @type {any} */ (workerThreads()?.parentPort ?? self);
+/** The port to the one who started this worker, in either kind; in no worker, nobody asks. */
+const to = /** @type {any} */ (workerThreads()?.parentPort ?? globalThis);
 /** @param {any} message */
 const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
 if (to.on) to.on('message', receive);
-else to.addEventListener('message', receive);
+else to.addEventListener?.('message', receive);

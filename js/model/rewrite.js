@@ -1,7 +1,8 @@
 // rewrite.js - a model file written anew: some tensors replaced, all others copied byte for byte.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, messageOf } from '../errors.js';
+import { BlockQuantError } from '../errors.js';
+import { writerOf } from '../io/sink.js';
 import { alignmentOf } from '../safetensors/dtypes.js';
 import { writeIndex } from '../safetensors/index-file.js';
 import { layoutSafetensors } from '../safetensors/write.js';
@@ -134,7 +135,7 @@ function copyStep(tensor, rawName) {
 async function writeFile(filePlan, sink, { signal, pool = new Pool({ workers: 1 }) }, advance) {
 	if (filePlan === undefined) throw new BlockQuantError('internal', 'a model without a file');
 	const { layout } = filePlan;
-	const put = oneByOne(sink);
+	const put = writerOf(sink);
 	await put(layout.header, 0);
 	let first = 0;
 	const steps = filePlan.steps.map((one) => {
@@ -201,7 +202,7 @@ async function writeShards(model, directory, options, advance) {
 	const sink = await directory.open(model.index?.name ?? 'model.safetensors.index.json');
 	return guarded(sink, async () => {
 		const bytes = new TextEncoder().encode(text);
-		await writeTo(sink, bytes, 0);
+		await writerOf(sink)(bytes, 0);
 		return nbytes + bytes.byteLength;
 	});
 }
@@ -222,35 +223,5 @@ async function guarded(sink, work) {
 			// What went wrong first is what the caller must hear.
 		}
 		throw error;
-	}
-}
-
-/**
- * Writes that wait for one another: a sink need not know of more than one at once.
- * @param {Sink} sink
- * @returns {(bytes: Uint8Array, offset: number) => Promise<void>}
- */
-function oneByOne(sink) {
-	/** @type {Promise<unknown>} */
-	let last = Promise.resolve();
-	return (bytes, offset) => {
-		const written = last.then(() => writeTo(sink, bytes, offset));
-		last = written.catch(() => {});
-		return written;
-	};
-}
-
-/**
- * @param {Sink} sink
- * @param {Uint8Array} bytes
- * @param {number} offset
- */
-async function writeTo(sink, bytes, offset) {
-	if (bytes.byteLength === 0) return;
-	try {
-		await sink.write(bytes, offset);
-	} catch (cause) {
-		if (cause instanceof BlockQuantError) throw cause;
-		throw new BlockQuantError('io', `cannot write: ${messageOf(cause)}`, { offset, cause });
 	}
 }

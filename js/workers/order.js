@@ -41,7 +41,10 @@ export async function eachInPlace({ pool: { gate }, order = 0, stopped }, items,
 			pending.delete(done);
 		});
 		pending.add(done);
-		taken = taken.then(async () => take?.(await result));
+		taken = taken.then(async () => {
+			const found = await result;
+			take?.(found);
+		});
 		taken.catch(fail);
 	}
 	// Nothing may be under way when the caller closes its files.
