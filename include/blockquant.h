@@ -66,7 +66,7 @@ struct bq_level {
 
 enum bq_calibration {
 	BQ_MINMAX, /* the range of a block is that of its values */
-	BQ_SEARCH, /* the reference tries several scales per block: only where a fused kernel does it */
+	BQ_SEARCH, /* the reference's own way, mostly trying several scales a block: only where a fused kernel does it */
 };
 
 /* What the runtime does with activations. The core only carries it, for the files that must say it. */
@@ -106,11 +106,14 @@ enum bq_layout_id {
 	BQ_LAYOUT_GGML_Q4_0, /* f16 d | 16 bytes: value j low half, value j + 16 high half               18 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q5_0, /* f16 d | u32 fifth bits | 16 bytes as q4_0                                22 bytes, 32 values */
 	BQ_LAYOUT_GGML_Q4_K, /* f16 d | f16 dmin | 12 bytes: 8 scales, 8 mins of 6 bits | 128 bytes     144 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q4_1, /* f16 d | f16 m, added | 16 bytes as q4_0                                  20 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q5_1, /* f16 d | f16 m, added | u32 fifth bits | 16 bytes as q4_0                 24 bytes, 32 values */
+	BQ_LAYOUT_GGML_Q6_K, /* 128 bytes low halves | 64 bytes upper 2 bits | 16 x i8 scales | f16 d   210 bytes, 256 values */
 	BQ_NLAYOUTS
 };
 
 /* Rows of the kernel tables' fused column. */
-enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_NFUSED };
+enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K, BQ_NFUSED };
 
 enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
 

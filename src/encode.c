@@ -245,8 +245,8 @@ static uint64_t count_overflows(const struct bq_layout *layout, const uint8_t *b
 	for (uint64_t b = 0; b < nblocks; b++, blocks += layout->block_nbytes) {
 		int overflow = 0;
 
-		for (uint32_t i = 0; i < layout->block_halves; i++)
-			overflow |= (bq_load16(blocks + 2 * i) & 0x7C00) == 0x7C00;
+		for (uint32_t i = 0; i < layout->halves; i++)
+			overflow |= (bq_load16(blocks + layout->halves_at + 2 * i) & 0x7C00) == 0x7C00;
 		overflows += (uint64_t)overflow;
 	}
 	return overflows;

@@ -17,4 +17,7 @@ const struct bq_kernels BQ_JOIN(kernels, ISA) = {
 	.fused[BQ_FUSED_Q4_0] = { K(encode_q4_0), K(decode_q4_0), BQ_WEIGHTED_BY_ROW },
 	.fused[BQ_FUSED_Q5_0] = { K(encode_q5_0), K(decode_q5_0), BQ_WEIGHTED_BY_ROW },
 	.fused[BQ_FUSED_Q4_K] = { K(encode_q4_k), K(decode_q4_k), BQ_WEIGHTED },
+	.fused[BQ_FUSED_Q4_1] = { K(encode_q4_1), K(decode_q4_1), BQ_WEIGHTED_BY_ROW },
+	.fused[BQ_FUSED_Q5_1] = { K(encode_q5_1), K(decode_q5_1), BQ_WEIGHTED_BY_ROW },
+	.fused[BQ_FUSED_Q6_K] = { K(encode_q6_k), K(decode_q6_k), BQ_WEIGHTED },
 };

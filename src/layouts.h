@@ -21,9 +21,9 @@ struct bq_layout {
 	uint32_t zeros_by_row;  /* 1: zero points are packed into 32-bit words down the rows; 0: one a byte */
 	uint32_t shape;         /* 1: a plane of the original shape, as int64 */
 	uint32_t result;        /* dtype that the format's own decoder always returns; BQ_NONE: that of its scale */
-	/* Formats that interleave everything in blocks of one row: values and bytes of a block, the f16 fields that it
-	 * begins with, and the way in (null: only a fused kernel writes it) and out. 0 values: a planar layout. */
-	uint32_t block_values, block_nbytes, block_halves;
+	/* Formats that interleave everything in blocks of one row: values and bytes of a block, its f16 fields (side by side,
+	 * the first at halves_at), and the way in (null: only a fused kernel writes it) and out. 0 values: a planar layout. */
+	uint32_t block_values, block_nbytes, halves, halves_at;
 	void (*pack)(const struct bq_row_parts *row, size_t nblocks, uint8_t *out);
 	void (*unpack)(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row);
 };

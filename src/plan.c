@@ -3,10 +3,9 @@
  */
 #include <string.h>
 
+#include "check.h"
 #include "dtype.h"
 #include "geometry.h"
-#include "layouts.h"
-#include "rules.h"
 #include "workspace.h"
 
 #define MAX_VALUES (1ull << 53) /* so that JavaScript's numbers hold every size */
@@ -14,129 +13,6 @@
 
 /* Zero points that are packed down the rows fill whole words every 32 rows, whatever their width. */
 #define WORD_ROWS 32
-
-#define REQUIRE(condition, status) \
-	do { \
-		if (!(condition)) \
-			return status; \
-	} while (0)
-
-static int is_float(uint32_t dtype)
-{
-	return bq_dtype(dtype)->kind == BQ_KIND_FLOAT;
-}
-
-static enum bq_status check_value(const struct bq_scheme *scheme)
-{
-	const struct bq_dtype_info *value = bq_dtype(scheme->value);
-	int is_code = bq_is_integer(scheme->value) || (value->kind == BQ_KIND_FLOAT && value->bits <= 8 && value->min < 0);
-
-	REQUIRE(is_code, BQ_BAD_VALUE);
-	REQUIRE(!scheme->narrow || (scheme->narrow == 1 && value->kind == BQ_KIND_SIGNED && value->bits > 1), BQ_BAD_VALUE);
-	return BQ_OK;
-}
-
-/* Whether `outer` is made of whole blocks of `inner` on every axis. */
-static int nests(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer)
-{
-	for (uint32_t axis = 0; axis < plan->rank && outer->rank; axis++) {
-		uint64_t small = bq_edge(plan, inner, axis), large = bq_edge(plan, outer, axis);
-
-		if (large % small && large < plan->dims[axis])
-			return 0;
-		if (large < small)
-			return 0;
-	}
-	return inner->rank || !outer->rank;
-}
-
-static enum bq_status check_levels(const struct bq_plan *plan, const struct bq_level *level, uint32_t count, int with_codes)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		int inner_code = with_codes && i + 1 < count && bq_is_integer(level[i].dtype);
-
-		REQUIRE(level[i].rank <= plan->rank, BQ_BAD_BLOCK);
-		REQUIRE(is_float(level[i].dtype) || level[i].dtype == BQ_E8M0 || inner_code, BQ_BAD_LEVEL_DTYPE);
-		REQUIRE(bq_dtype(level[i].dtype)->bits >= 8 || inner_code, BQ_BAD_LEVEL_DTYPE);
-		for (uint32_t k = 0; k < level[i].rank; k++)
-			REQUIRE(level[i].edge[k] < (1u << 31), BQ_BAD_BLOCK);
-		REQUIRE(!i || nests(plan, &level[i - 1], &level[i]), BQ_BAD_BLOCK);
-	}
-	return BQ_OK;
-}
-
-static int same_blocks(const struct bq_level *a, const struct bq_level *b)
-{
-	return a->rank == b->rank && !memcmp(a->edge, b->edge, a->rank * sizeof(a->edge[0]));
-}
-
-/* A block struct has room for what its preset stores: those values under those levels. */
-static int fits_blocks(const struct bq_scheme *scheme)
-{
-	const struct bq_preset *preset;
-
-	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++) {
-		const struct bq_scheme *blocks = &preset->scheme;
-
-		if (blocks->layout == scheme->layout)
-			return scheme->value == blocks->value && scheme->zero == blocks->zero && scheme->nscales == blocks->nscales &&
-				scheme->nmins == blocks->nmins && !memcmp(scheme->scale, blocks->scale, sizeof(scheme->scale)) &&
-				!memcmp(scheme->min, blocks->min, sizeof(scheme->min));
-	}
-	return 0;
-}
-
-static enum bq_status check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
-{
-	const struct bq_scheme *scheme = &plan->scheme;
-	const struct bq_dtype_info *value = bq_dtype(scheme->value), *zero = bq_dtype(scheme->zero);
-	enum bq_status status = check_value(scheme);
-
-	REQUIRE(!status, status);
-	REQUIRE(scheme->nscales >= 1 && scheme->nscales <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
-	REQUIRE(scheme->nmins == 0 || scheme->nmins == scheme->nscales, BQ_BAD_LEVELS);
-	status = check_levels(plan, scheme->scale, scheme->nscales, 1);
-	REQUIRE(!status, status);
-	status = check_levels(plan, scheme->min, scheme->nmins, 1);
-	REQUIRE(!status, status);
-	for (uint32_t i = 0; i < scheme->nmins; i++)
-		REQUIRE(same_blocks(&scheme->min[i], &scheme->scale[i]), BQ_BAD_LEVELS);
-
-	if (scheme->zero != BQ_NONE) {
-		REQUIRE(bq_is_integer(scheme->value) && !scheme->nmins, BQ_BAD_ZERO);
-		REQUIRE(zero->kind == value->kind && zero->bits >= value->bits, BQ_BAD_ZERO);
-		REQUIRE(rules->quotient == BQ_DIVIDE && rules->extent == BQ_ABSOLUTE && scheme->nscales == 1 &&
-			scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
-	}
-	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */
-	REQUIRE(scheme->zero || scheme->nmins || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES);
-	REQUIRE(rules->exponent_carry[scheme->value] || scheme->scale[0].dtype != BQ_E8M0, BQ_BAD_RULES);
-	REQUIRE(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES);
-	REQUIRE(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES);
-
-	/* The highest code of i1 is 0: nothing can be divided by it, or scaled up to it. */
-	REQUIRE(value->max > 0 || (rules->divisor == BQ_HALF_SPAN && scheme->nscales == 1) || scheme->calibration == BQ_SEARCH, BQ_BAD_RULES);
-	/* What a multiplier scales must be a float scale under one tensor-wide float32. Otherwise, and for mins, only a
-	 * search knows how to make nested parameters. */
-	if (scheme->calibration == BQ_MINMAX) {
-		int multiplied = rules->outer == BQ_OUTER_MULTIPLIER && scheme->nscales == 2 && !scheme->scale[1].rank &&
-			scheme->scale[1].dtype == BQ_F32 && is_float(scheme->scale[0].dtype);
-
-		REQUIRE(scheme->nscales == 1 || multiplied, BQ_BAD_RULES);
-		REQUIRE(!scheme->nmins, BQ_BAD_RULES);
-	}
-	REQUIRE(scheme->calibration <= BQ_SEARCH, BQ_BAD_RULES);
-
-	/* The layout must have a place for all of it. */
-	REQUIRE(layout->packing != BQ_NIBBLES || (value->bits == 4 && value->kind != BQ_KIND_SIGNED), BQ_BAD_LAYOUT);
-	REQUIRE(layout->packing != BQ_SIXES || (value->bits == 6 && value->kind != BQ_KIND_SIGNED), BQ_BAD_LAYOUT);
-	REQUIRE(layout->packing != BQ_WORDS || bq_is_integer(scheme->value), BQ_BAD_LAYOUT);
-	REQUIRE(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT);
-	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
-		REQUIRE(scheme->scale[0].rank == 1 && zero->bits == value->bits, BQ_BAD_LAYOUT);
-	}
-	return BQ_OK;
-}
 
 /* The shape, its units and steps. Vectors become one row. */
 static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layout)
@@ -306,35 +182,6 @@ static void choose_work(struct bq_plan *plan, const struct bq_rules *rules, cons
 	plan->result = layout->result ? layout->result : rules->work_input ? decoder : BQ_F32;
 }
 
-/* A fused kernel does the schemes of its presets, to the letter. */
-static enum bq_status check_fused(const struct bq_scheme *scheme)
-{
-	const struct bq_preset *preset;
-
-	if (scheme->fused == BQ_GENERIC)
-		return BQ_OK;
-	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++)
-		if (!memcmp(&preset->scheme, scheme, sizeof(*scheme)))
-			return BQ_OK;
-	return BQ_BAD_FUSED;
-}
-
-static enum bq_status check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
-{
-	const struct bq_scheme *scheme = &plan->scheme;
-
-	for (uint32_t i = 0; i < scheme->nscales; i++) {
-		uint64_t edge = bq_edge(plan, &scheme->scale[i], plan->rank - 1);
-
-		if (rules->whole_groups && scheme->scale[i].rank == 1)
-			REQUIRE(edge <= plan->cols && plan->cols % edge == 0, BQ_RAGGED);
-	}
-	REQUIRE(!layout->block_values || plan->cols % layout->block_values == 0, BQ_RAGGED);
-	REQUIRE(layout->packing != BQ_NIBBLES || plan->cols % 2 == 0, BQ_ODD);
-	REQUIRE(layout->packing != BQ_SIXES || plan->cols % 4 == 0, BQ_ODD);
-	return BQ_OK;
-}
-
 enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
 {
 	const struct bq_rules *rules = bq_rules(scheme->rules);
@@ -347,7 +194,7 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 	REQUIRE(input == BQ_F32 || input == BQ_F16 || input == BQ_BF16, BQ_BAD_DTYPE);
 	REQUIRE(rules, BQ_BAD_RULES);
 	REQUIRE(layout, BQ_BAD_LAYOUT);
-	REQUIRE(!check_fused(scheme), BQ_BAD_FUSED);
+	REQUIRE(!bq_check_fused(scheme), BQ_BAD_FUSED);
 	REQUIRE(scheme->nscales <= BQ_MAX_LEVELS && scheme->nmins <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
 	REQUIRE(rank >= 1 && rank <= BQ_MAX_RANK, BQ_BAD_SHAPE);
 
@@ -372,11 +219,11 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 	}
 	/* A zero point packed down the rows needs rows. */
 	REQUIRE(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT);
-	status = check_scheme(plan, rules, layout);
+	status = bq_check_scheme(plan, rules, layout);
 	REQUIRE(!status, status);
 	status = lay_out(plan, layout);
 	REQUIRE(!status, status);
-	status = check_rows(plan, rules, layout);
+	status = bq_check_rows(plan, rules, layout);
 	REQUIRE(!status, status);
 
 	add_planes(plan, layout, rank);

@@ -18,12 +18,21 @@ static const struct bq_preset presets[] = {
 	{ "ggml:q8_0", "8-bit codes, one f16 scale per 32: nearly lossless", {
 		.value = BQ_I8, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q8_0, BQ_FUSED_Q8_0, BQ_RULES_GGML) } },
+	{ "ggml:q6_k", "6-bit codes, 8-bit scales per 16 under an f16 one per 256: hard to tell from the original", {
+		.value = BQ_I6, .nscales = 2, .scale = { { BQ_I8, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q6_K, BQ_FUSED_Q6_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q5_1", "5-bit codes, f16 scale and min per 32: q5_0 for values far from zero on average", {
+		.value = BQ_U5, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .nmins = 1, .min = { { BQ_F16, GROUP(32) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q5_1, BQ_FUSED_Q5_1, BQ_RULES_GGML) } },
 	{ "ggml:q5_0", "5-bit codes, one f16 scale per 32: rows that k-quants cannot take", {
 		.value = BQ_I5, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q5_0, BQ_FUSED_Q5_0, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:q4_0", "4-bit codes, one f16 scale per 32: small and fast everywhere", {
 		.value = BQ_I4, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q4_0, BQ_FUSED_Q4_0, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q4_1", "4-bit codes, f16 scale and min per 32: q4_0 for values far from zero on average", {
+		.value = BQ_U4, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .nmins = 1, .min = { { BQ_F16, GROUP(32) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q4_1, BQ_FUSED_Q4_1, BQ_RULES_GGML) } },
 	{ "ggml:q4_k", "4-bit codes, 6-bit scales and mins per 32 under f16 ones per 256: the usual choice at 4.5 bits", {
 		.value = BQ_U4, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,

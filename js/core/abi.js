@@ -52,6 +52,9 @@ export const LAYOUTS = [
 	'ggml-q4_0',
 	'ggml-q5_0',
 	'ggml-q4_k',
+	'ggml-q4_1',
+	'ggml-q5_1',
+	'ggml-q6_k',
 ];
 
 /** enum bq_kernels_id */

@@ -19,21 +19,12 @@ struct found {
 	uint8_t codes[VALUES];
 };
 
-static float sum_of_squares(size_t count, const float *x)
-{
-	float sum = 0.0f;
-
-	for (size_t i = 0; i < count; i++)
-		sum += x[i] * x[i];
-	return sum;
-}
-
 static void search_plain(const float *x, struct found *found)
 {
 	float weight[SUB_VALUES];
 
 	for (int j = 0; j < SUB_BLOCKS; j++, x += SUB_VALUES) {
-		const float typical = sqrtf(sum_of_squares(SUB_VALUES, x) / SUB_VALUES);
+		const float typical = sqrtf(bq_sum_of_squares(SUB_VALUES, x) / SUB_VALUES);
 
 		for (int i = 0; i < SUB_VALUES; i++)
 			weight[i] = typical + fabsf(x[i]);
@@ -44,17 +35,11 @@ static void search_plain(const float *x, struct found *found)
 
 static void search_weighted(const float *x, const float *importance, struct found *found)
 {
-	const float sigma = (2.0f * sum_of_squares(VALUES, x)) / VALUES;
+	const float sigma = (2.0f * bq_sum_of_squares(VALUES, x)) / VALUES;
 	float weight[SUB_VALUES];
 
 	for (int j = 0; j < SUB_BLOCKS; j++, x += SUB_VALUES, importance += SUB_VALUES) {
-		float sum = 0.0f;
-
-		for (int i = 0; i < SUB_VALUES; i++) {
-			weight[i] = importance[i] * sqrtf(sigma + x[i] * x[i]);
-			sum += weight[i];
-		}
-		found->weight[j] = sum;
+		found->weight[j] = bq_weigh(SUB_VALUES, x, importance, sigma, weight);
 		found->scale[j] = bq_search_scale_and_min(
 			SUB_VALUES, TOP, x, weight, &bq_search_steps_weighted, found->codes + j * SUB_VALUES, &found->min[j]);
 	}

@@ -2,7 +2,8 @@
  * ggml_search.h - what ggml's formats share: its rounding, its largest value, its packed scales and its searches for scales.
  *
  * ggml takes a scale that fits the values well, not the one that just reaches the largest: it tries a few near that one and
- * keeps the least weighted squared error. The bytes depend on the order of every sum: see the loops of ggml_search.c.
+ * keeps the least weighted squared error. Every sum runs from the first value to the last and every product is bracketed as
+ * written, so that the bytes are ggml's (ggml-quants.c).
  */
 #ifndef BQ_GGML_SEARCH_H
 #define BQ_GGML_SEARCH_H
@@ -47,6 +48,11 @@ static inline float bq_ggml_decoded(float value)
 float bq_first_largest(size_t count, const float *x);
 
 int bq_all_finite(size_t count, const float *x);
+
+float bq_sum_of_squares(size_t count, const float *x);
+
+/* weight = importance * sqrt(sigma + x * x). Returns the sum of the weights. */
+float bq_weigh(size_t count, const float *x, const float *importance, float sigma, float *weight);
 
 /* Search A (make_qx_quants): a scale of either sign for the codes -levels .. levels - 1, stored with levels added.
  * weight: null for x * x. Codes are 0 and the scale is 0 if all values are tiny; NaN if one is not finite. */

@@ -29,30 +29,6 @@ static v128_t sums_of_squares(const float *const x[4])
 	return sum;
 }
 
-/* Value i of sub-blocks 0 to 3, and of 4 to 7, into x and, as it is, importance into weight. */
-static void fill_lanes(const float *x, const float *importance, struct bq_pair_lanes lanes[SUB_VALUES])
-{
-	for (int g = 0; g < 2; g++) {
-		BQ_ROLLED
-		for (int i = 0; i < SUB_VALUES; i += 4) {
-			v128_t row[4];
-
-			for (int k = 0; k < 4; k++)
-				row[k] = wasm_v128_load(x + (4 * g + k) * SUB_VALUES + i);
-			bq_transpose(row);
-			for (int k = 0; k < 4; k++)
-				lanes[i + k].x[g] = row[k];
-			if (!importance)
-				continue;
-			for (int k = 0; k < 4; k++)
-				row[k] = wasm_v128_load(importance + (4 * g + k) * SUB_VALUES + i);
-			bq_transpose(row);
-			for (int k = 0; k < 4; k++)
-				lanes[i + k].weight[g] = row[k];
-		}
-	}
-}
-
 static void weigh_plain(struct bq_pair_lanes lanes[SUB_VALUES])
 {
 	v128_t sum[2] = { wasm_f32x4_splat(0.0f), wasm_f32x4_splat(0.0f) };
@@ -69,30 +45,6 @@ static void weigh_plain(struct bq_pair_lanes lanes[SUB_VALUES])
 			lanes[i].weight[g] = wasm_f32x4_add(sum[g], wasm_f32x4_abs(lanes[i].x[g]));
 }
 
-static void weigh_with_importance(struct bq_pair_lanes lanes[SUB_VALUES], float sigma)
-{
-	const v128_t sigmas = wasm_f32x4_splat(sigma);
-
-	BQ_ROLLED
-	for (int i = 0; i < SUB_VALUES; i++)
-		for (int g = 0; g < 2; g++)
-			lanes[i].weight[g] = wasm_f32x4_mul(lanes[i].weight[g],
-				wasm_f32x4_sqrt(wasm_f32x4_add(sigmas, wasm_f32x4_mul(lanes[i].x[g], lanes[i].x[g]))));
-}
-
-/* 16 codes of numbers rounded by bq_round_by_magic: the saturating narrows keep the sign, so they clamp at 0. */
-static inline v128_t codes_of(const v128_t x[4])
-{
-	const v128_t magic = bq_f32x4_splat(12582912.0f);
-	const v128_t mask = bq_u32x4_splat(0x7FFFFF);
-	const v128_t base = bq_u32x4_splat(0x400000);
-	v128_t code[4];
-
-	for (int k = 0; k < 4; k++)
-		code[k] = wasm_i32x4_sub(wasm_v128_and(wasm_f32x4_add(x[k], magic), mask), base);
-	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat(TOP));
-}
-
 /* 32 codes of a sub-block for the scale and min as stored. */
 static inline void round_to_stored_scale(const float *x, float scale, float min, v128_t codes[2])
 {
@@ -104,23 +56,15 @@ static inline void round_to_stored_scale(const float *x, float scale, float min,
 
 		for (int k = 0; k < 4; k++)
 			quotient[k] = wasm_f32x4_div(wasm_f32x4_add(wasm_v128_load(x + 16 * half + 4 * k), addend), divisor);
-		codes[half] = codes_of(quotient);
+		codes[half] = bq_codes_up_to(TOP, quotient);
 	}
 }
 
 /* The codes that the search had. */
 static void keep_codes(const float *x, float inverse, float low, v128_t codes[2])
 {
-	const v128_t factor = wasm_f32x4_splat(inverse);
-	const v128_t start = wasm_f32x4_splat(low);
-
-	for (int half = 0; half < 2; half++) {
-		v128_t quotient[4];
-
-		for (int k = 0; k < 4; k++)
-			quotient[k] = wasm_f32x4_mul(factor, wasm_f32x4_sub(wasm_v128_load(x + 16 * half + 4 * k), start));
-		codes[half] = codes_of(quotient);
-	}
+	for (int half = 0; half < 2; half++)
+		codes[half] = bq_codes_with_low(TOP, x + 16 * half, wasm_f32x4_splat(inverse), wasm_f32x4_splat(low));
 }
 
 /* out: the scales are in it. */
@@ -188,7 +132,7 @@ static void scale_weighted(struct bq_scales_and_mins found[2], uint8_t *const ou
 		bq_transpose(weights);
 	}
 
-	const v128_t scale = bq_search_positive_scale_simd128(x, weight, TOP_SCALE, codes, &unsure);
+	const v128_t scale = bq_search_positive_scale_simd128(SUB_BLOCKS, x, weight, TOP_SCALE, codes, &unsure);
 	const unsigned unsure_lanes = (unsigned)wasm_i32x4_bitmask(unsure);
 
 	wasm_v128_store(outer, bq_ggml_scale_codes(scale));
@@ -216,17 +160,20 @@ static void encode_two(
 	const float *const x[2], const float *const importance[2], const float sigma[2], uint8_t *const out[2])
 {
 	struct bq_pair_lanes lanes[2][SUB_VALUES];
+	struct bq_pairs pairs[2];
 	struct bq_scales_and_mins found[2];
 
 	for (int s = 0; s < 2; s++) {
-		fill_lanes(x[s], importance[s], lanes[s]);
+		pairs[s].lanes = lanes[s];
+		pairs[s].end = lanes[s] + SUB_VALUES;
+		bq_fill_pair_lanes(SUB_VALUES, x[s], importance[s], lanes[s]);
 		if (importance[s])
-			weigh_with_importance(lanes[s], sigma[s]);
+			bq_weigh_pair_lanes(SUB_VALUES, sigma[s], lanes[s]);
 		else
 			weigh_plain(lanes[s]);
 	}
 	bq_search_scale_and_min_simd128(
-		lanes, TOP, importance[0] ? &bq_search_steps_weighted : &bq_search_steps_q4_k, found);
+		pairs, TOP, importance[0] ? &bq_search_steps_weighted : &bq_search_steps_q4_k, found);
 	if (importance[0]) {
 		scale_weighted(found, out);
 	} else {

@@ -92,40 +92,79 @@ static inline v128_t bq_high_nibbles(v128_t bytes)
 	return wasm_v128_and(wasm_u16x8_shr(bytes, 4), bq_u8x16_splat(15));
 }
 
-/* bq_first_largest of four consecutive blocks of 32. */
-v128_t bq_first_largest_of_four(const float *x);
+/* Four times four rounded numbers to 16 codes from 0 to top, as bq_round_by_magic rounds: the saturating narrows keep the
+ * sign, so they clamp at 0. */
+static inline v128_t bq_codes_up_to(uint8_t top, const v128_t x[4])
+{
+	const v128_t magic = bq_f32x4_splat(12582912.0f);
+	const v128_t mask = bq_u32x4_splat(0x7FFFFF);
+	const v128_t base = bq_u32x4_splat(0x400000);
+	v128_t code[4];
 
-/* Four consecutive blocks of 32 in lanes: value i of each with its weight and their product. */
+	for (int k = 0; k < 4; k++)
+		code[k] = wasm_i32x4_sub(wasm_v128_and(wasm_f32x4_add(x[k], magic), mask), base);
+	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat(top));
+}
+
+/* 16 codes as search C makes them: round(inverse * (x - low)), 0 to top. */
+static inline v128_t bq_codes_with_low(uint8_t top, const float *x, v128_t inverse, v128_t low)
+{
+	v128_t quotient[4];
+
+	for (int k = 0; k < 4; k++)
+		quotient[k] = wasm_f32x4_mul(inverse, wasm_f32x4_sub(wasm_v128_load(x + 4 * k), low));
+	return bq_codes_up_to(top, quotient);
+}
+
+/* bq_first_largest of four consecutive blocks. */
+v128_t bq_first_largest_of_four(size_t count, const float *x);
+
+/* count: a multiple of 4. */
+int bq_all_finite_simd128(size_t count, const float *x);
+
+/* Four consecutive blocks in lanes: value i of each with its weight and their product. */
 struct bq_signed_lanes {
 	v128_t x, weight, product;
 };
 
-void bq_fill_signed_lanes(const float *x, const float *importance, float row_sigma, struct bq_signed_lanes lanes[32]);
+/* weight: importance * sqrt(*sigma + x * x), without sigma importance, and without both x * x. count: a multiple of 4. */
+void bq_fill_signed_lanes(
+	size_t count, const float *x, const float *importance, const float *sigma, struct bq_signed_lanes *lanes);
 
 /* Search A. largest: of bq_first_largest. *inverse: what the codes are made with, round(inverse * x). Returns the scales;
  * *unsure: lanes to be redone. */
-v128_t bq_search_signed_scale_simd128(
-	const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse, v128_t *unsure);
+v128_t bq_search_signed_scale_simd128(size_t count, const struct bq_signed_lanes *lanes, v128_t largest, float levels,
+	v128_t *inverse, v128_t *unsure);
 
-/* Eight sub-blocks of 32 in the lanes of two vectors: value i, its weight and, in between, a candidate's code. */
+/* Eight consecutive blocks in the lanes of two vectors: value i, its weight and, in between, a candidate's code. */
 struct bq_pair_lanes {
 	v128_t x[2], weight[2], code[2];
 };
 
-/* What search C gives for eight sub-blocks. Its codes are round(inverse * (x - low)), 0 to top. */
+struct bq_pairs {
+	struct bq_pair_lanes *lanes, *end;
+};
+
+/* weight: importance, if there is any. count: a multiple of 4. */
+void bq_fill_pair_lanes(size_t count, const float *x, const float *importance, struct bq_pair_lanes *lanes);
+
+/* importance becomes importance * sqrt(sigma + x * x). */
+void bq_weigh_pair_lanes(size_t count, float sigma, struct bq_pair_lanes *lanes);
+
+/* What search C gives for eight blocks. Its codes are round(inverse * (x - low)), 0 to top. */
 struct bq_scales_and_mins {
 	v128_t scale[2], min[2], sum_weight[2];
 	v128_t inverse[2], low[2];
 	int unsure;
 };
 
-/* Search C for two times eight sub-blocks (two at a time, since the divisions of one hide behind the other). An unsure eight
+/* Search C for two times eight blocks (two at a time, since the divisions of one hide behind the other). An unsure eight
  * is to be redone in scalar as a whole: values or weights are not finite, or magnitudes are extreme. */
-void bq_search_scale_and_min_simd128(struct bq_pair_lanes lanes[2][32], float top, const struct bq_search_steps *steps,
+void bq_search_scale_and_min_simd128(const struct bq_pairs pairs[2], float top, const struct bq_search_steps *steps,
 	struct bq_scales_and_mins found[2]);
 
-/* Search D for four times eight values. codes: as floats. */
+/* Search D for four times count values. codes: as floats. */
 v128_t bq_search_positive_scale_simd128(
-	const v128_t x[8], const v128_t weight[8], float top, v128_t codes[8], v128_t *unsure);
+	size_t count, const v128_t *x, const v128_t *weight, float top, v128_t *codes, v128_t *unsure);
 
 #endif

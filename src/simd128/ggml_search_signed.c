@@ -3,22 +3,29 @@
  */
 #include "ggml_search.h"
 
-void bq_fill_signed_lanes(const float *x, const float *importance, float row_sigma, struct bq_signed_lanes lanes[32])
+void bq_fill_signed_lanes(
+	size_t count, const float *x, const float *importance, const float *sigma, struct bq_signed_lanes *lanes)
 {
-	const v128_t sigma = wasm_f32x4_splat(row_sigma);
+	const v128_t sigmas = wasm_f32x4_splat(sigma ? *sigma : 0.0f);
 
 	BQ_ROLLED
-	for (int i = 0; i < 32; i += 4) {
+	for (size_t i = 0; i < count; i += 4) {
 		v128_t value[4], weight[4];
 
-		for (int block = 0; block < 4; block++) {
-			value[block] = wasm_v128_load(x + 32 * block + i);
-			weight[block] = wasm_f32x4_mul(wasm_v128_load(importance + 32 * block + i),
-				wasm_f32x4_sqrt(wasm_f32x4_add(sigma, wasm_f32x4_mul(value[block], value[block]))));
+		for (size_t block = 0; block < 4; block++) {
+			value[block] = wasm_v128_load(x + count * block + i);
+			weight[block] = wasm_f32x4_mul(value[block], value[block]);
+			if (sigma)
+				weight[block] = wasm_f32x4_sqrt(wasm_f32x4_add(sigmas, weight[block]));
+			if (importance) {
+				const v128_t own = wasm_v128_load(importance + count * block + i);
+
+				weight[block] = sigma ? wasm_f32x4_mul(own, weight[block]) : own;
+			}
 		}
 		bq_transpose(value);
 		bq_transpose(weight);
-		for (int k = 0; k < 4; k++) {
+		for (size_t k = 0; k < 4; k++) {
 			lanes[i + k].x = value[k];
 			lanes[i + k].weight = weight[k];
 			lanes[i + k].product = wasm_f32x4_mul(weight[k], value[k]);
@@ -64,8 +71,8 @@ static inline void accept_signed(const struct signed_sums *sums, v128_t inverse,
 }
 
 /* Candidates first, first + 1 and first + 2: three share the loads. */
-static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest, float levels, int first,
-	int clamp_low, int clamp_high, v128_t lowest, v128_t highest, struct signed_best *best)
+static inline void try_three(const struct bq_signed_lanes *lanes, const struct bq_signed_lanes *end, v128_t largest,
+	float levels, int first, int clamp_low, int clamp_high, v128_t lowest, v128_t highest, struct signed_best *best)
 {
 	v128_t inverse[3];
 	struct signed_sums sums[3];
@@ -75,7 +82,7 @@ static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest
 		sums[k].product = sums[k].square = wasm_f32x4_splat(0.0f);
 	}
 	BQ_ROLLED
-	for (const struct bq_signed_lanes *lane = lanes; lane != lanes + 32; lane++) {
+	for (const struct bq_signed_lanes *lane = lanes; lane != end; lane++) {
 		add_candidate(lane, inverse[0], clamp_low, clamp_high, lowest, highest, &sums[0]);
 		add_candidate(lane, inverse[1], clamp_low, clamp_high, lowest, highest, &sums[1]);
 		add_candidate(lane, inverse[2], clamp_low, clamp_high, lowest, highest, &sums[2]);
@@ -84,9 +91,10 @@ static inline void try_three(const struct bq_signed_lanes *lanes, v128_t largest
 		accept_signed(&sums[k], inverse[k], best);
 }
 
-v128_t bq_search_signed_scale_simd128(
-	const struct bq_signed_lanes lanes[32], v128_t largest, float levels, v128_t *inverse, v128_t *unsure)
+v128_t bq_search_signed_scale_simd128(size_t count, const struct bq_signed_lanes *lanes, v128_t largest, float levels,
+	v128_t *inverse, v128_t *unsure)
 {
+	const struct bq_signed_lanes *const end = lanes + count;
 	const v128_t lowest = bq_f32x4_splat(-levels);
 	const v128_t highest = bq_f32x4_splat(levels - 1.0f);
 	const v128_t magnitude = bq_f32x4_magnitude(largest);
@@ -99,7 +107,7 @@ v128_t bq_search_signed_scale_simd128(
 
 	best.inverse = wasm_f32x4_div(wasm_f32x4_splat(-levels), largest);
 	BQ_ROLLED
-	for (const struct bq_signed_lanes *lane = lanes; lane != lanes + 32; lane++)
+	for (const struct bq_signed_lanes *lane = lanes; lane != end; lane++)
 		add_candidate(lane, best.inverse, 0, 1, lowest, highest, &sums);
 	best.scale =
 		wasm_v128_and(wasm_f32x4_div(sums.product, sums.square), wasm_f32x4_ne(sums.square, wasm_f32x4_splat(0.0f)));
@@ -107,13 +115,13 @@ v128_t bq_search_signed_scale_simd128(
 
 	/* Magnitudes of quotients reach levels + 0.1 k. So no code exceeds levels - 1 up to k = -6, nor is one below -levels up
 	 * to k = 4; the half steps at k = -5 and k = 5 could go either way. k = 0 is done. */
-	try_three(lanes, largest, levels, -9, 0, 0, lowest, highest, &best);
+	try_three(lanes, end, largest, levels, -9, 0, 0, lowest, highest, &best);
 	BQ_ROLLED
 	for (int k = -6; k <= 1; k += k == -3 ? 4 : 3)
-		try_three(lanes, largest, levels, k, 0, 1, lowest, highest, &best);
+		try_three(lanes, end, largest, levels, k, 0, 1, lowest, highest, &best);
 	BQ_ROLLED
 	for (int k = 4; k <= 7; k += 3)
-		try_three(lanes, largest, levels, k, 1, 1, lowest, highest, &best);
+		try_three(lanes, end, largest, levels, k, 1, 1, lowest, highest, &best);
 	*inverse = best.inverse;
 	return best.scale;
 }

@@ -22,6 +22,7 @@ static const struct format formats[] = {
 	{ BQ_F8E4M3, "f8e4m3", 1, 256 },
 	{ BQ_F8E5M2, "f8e5m2", 1, 256 },
 	{ BQ_F4E2M1, "f4e2m1", 1, 16 },
+	{ BQ_F6E2M3, "f6e2m3", 1, 64 },
 	{ BQ_E8M0, "e8m0", 1, 256 },
 	{ BQ_UE4M3, "ue4m3", 1, 256 },
 	{ BQ_GGML_UE4M3, "ggml_ue4m3", 1, 256 },
@@ -39,6 +40,7 @@ static const struct minifloat {
 	{ BQ_F8E4M3, 3, 7, 0x7F, 0x80 },
 	{ BQ_F8E5M2, 2, 15, 0x7C, 0x80 },
 	{ BQ_F4E2M1, 1, 1, 8, 8 },
+	{ BQ_F6E2M3, 3, 1, 32, 0x20 },
 	{ BQ_UE4M3, 3, 7, 0x7F, 0 },
 };
 enum { NMINIFLOATS = sizeof minifloats / sizeof *minifloats };
@@ -205,6 +207,11 @@ static const struct vector vectors[] = {
 	{ BQ_F4E2M1, 0xFF800000, 15 }, { BQ_F4E2M1, 0, 0 }, { BQ_F4E2M1, 0x80000000, 8 },
 	{ BQ_F4E2M1, 0x80000001, 8 }, { BQ_F4E2M1, 0x7FC00000, 7 }, { BQ_F4E2M1, 0xFFC00000, 7 },
 	{ BQ_F4E2M1, 0xFF800001, 7 },
+	/* 7.5 7.75 100 inf -inf NaN -NaN -0; half of the least, one ulp more */
+	{ BQ_F6E2M3, 0x40F00000, 0x1F }, { BQ_F6E2M3, 0x40F80000, 0x1F }, { BQ_F6E2M3, 0x42C80000, 0x1F },
+	{ BQ_F6E2M3, 0x7F800000, 0x1F }, { BQ_F6E2M3, 0xFF800000, 0x3F }, { BQ_F6E2M3, 0x7FC00000, 0x1F },
+	{ BQ_F6E2M3, 0xFF800001, 0x1F }, { BQ_F6E2M3, 0x80000000, 0x20 }, { BQ_F6E2M3, 0x3D800000, 0 },
+	{ BQ_F6E2M3, 0x3D800001, 1 },
 	/* 0 -0 -1, the largest subnormal, 2^-127, 2^-126, just below 1, 1, 1.75, .25, the largest, inf, -inf, NaN, -NaN */
 	{ BQ_E8M0, 0, 0 }, { BQ_E8M0, 0x80000000, 0 }, { BQ_E8M0, 0xBF800000, 0 }, { BQ_E8M0, 0x007FFFFF, 0 },
 	{ BQ_E8M0, 0x00400000, 0 }, { BQ_E8M0, 0x00800000, 1 }, { BQ_E8M0, 0x3F7FFFFF, 126 },
@@ -251,6 +258,7 @@ static const struct vector special_codes[] = {
 	{ BQ_F8E5M2, 0x7F800000, 0x7C }, { BQ_F8E5M2, 0x7FE00000, 0x7D }, { BQ_F8E5M2, 0x7FC00000, 0x7E },
 	{ BQ_F8E5M2, 0xFFE00000, 0xFF },
 	{ BQ_F4E2M1, 0xC0C00000, 0xFF }, { BQ_F4E2M1, 0x3F000000, 0xF1 },
+	{ BQ_F6E2M3, 0xC0F00000, 0xFF }, { BQ_F6E2M3, 0x3E000000, 0xC1 },
 	{ BQ_E8M0, 0x00400000, 0 }, { BQ_E8M0, 0x00800000, 1 }, { BQ_E8M0, 0x3F800000, 127 },
 	{ BQ_E8M0, 0x7F000000, 254 }, { BQ_E8M0, 0x7FC00000, 255 },
 	{ BQ_UE4M3, 0x7FF00000, 0x7F }, { BQ_UE4M3, 0x7FF00000, 0xFF }, { BQ_UE4M3, 0x3B000000, 0x81 },

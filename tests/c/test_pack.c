@@ -242,6 +242,37 @@ static void even_places_are_the_low_nibbles(const struct bq_kernels *row)
 	}
 }
 
+/* Four codes of 6 bits: the little-endian word c0 | c1 << 6 | c2 << 12 | c3 << 18 (section A). */
+static void sixes_are_words_of_three_bytes(const struct bq_kernels *row)
+{
+	static const uint8_t four[4] = { 0x01, 0x3F, 0x20, 0x15 }, three[3] = { 0xC1, 0x0F, 0x56 };
+	uint32_t state = 4;
+	uint8_t codes[MOST];
+
+	for (size_t count = 0; count <= MOST; count += 4) {
+		const size_t alignment = count / 4 % ALIGNMENTS;
+		uint8_t *in = test_buffer(alignment + count, 0xA5);
+		uint8_t *bytes = test_buffer(alignment + count / 4 * 3, 0xA5);
+		uint8_t *back = test_buffer(alignment + count, 0xA5);
+
+		for (size_t i = 0; i < count; i++)
+			codes[i] = i < 4 ? four[i] : (uint8_t)(test_next(&state) >> 26);
+		memcpy(place(in, alignment), codes, count);
+		row->pack_sixes(place(in, alignment), count, place(bytes, alignment));
+		row->unpack_sixes(place(bytes, alignment), count, place(back, alignment));
+		CHECK(!count || !memcmp(place(bytes, alignment), three, 3), "%zu codes: got %02x %02x %02x", count,
+			place(bytes, alignment)[0], place(bytes, alignment)[1], place(bytes, alignment)[2]);
+		for (size_t bit = 0; bit < 6 * count; bit++)
+			CHECK((place(bytes, alignment)[bit / 8] >> bit % 8 & 1) == (codes[bit / 6] >> bit % 6 & 1), "%zu codes, bit %zu",
+				count, bit);
+		CHECK(!memcmp(place(back, alignment), codes, count), "%zu codes do not come back", count);
+		CHECK(same_fill(bytes, alignment) && same_fill(back, alignment), "%zu codes: a byte before changed", count);
+		free(in);
+		free(bytes);
+		free(back);
+	}
+}
+
 /* Whatever the codes are: what exceeds the width is cut off. (The reference would change the neighbour: 9 at 4 bits makes
  * 17. No encoder of ours makes such codes.) */
 static void simd128_gives_the_bytes_of_scalar(void)
@@ -281,6 +312,14 @@ static void simd128_gives_the_bytes_of_scalar(void)
 		scalar->unpack_nibbles(codes, count, values[0]);
 		simd128->unpack_nibbles(codes, count, values[1]);
 		CHECK(!memcmp(values[0], values[1], count), "%zu nibbles: unpacked", count);
+		if (count % 4)
+			continue;
+		scalar->pack_sixes(codes, count, bytes[0]);
+		simd128->pack_sixes(codes, count, bytes[1]);
+		CHECK(!memcmp(bytes[0], bytes[1], count / 4 * 3), "%zu sixes: packed", count);
+		scalar->unpack_sixes(codes, count, values[0]);
+		simd128->unpack_sixes(codes, count, values[1]);
+		CHECK(!memcmp(values[0], values[1], count), "%zu sixes: unpacked", count);
 	}
 }
 
@@ -296,6 +335,7 @@ int main(void)
 		unpacking_ignores_the_padding(row);
 		nibbles_are_those_of_the_reference(row);
 		even_places_are_the_low_nibbles(row);
+		sixes_are_words_of_three_bytes(row);
 	}
 	if (bq_kernels(BQ_SIMD128))
 		simd128_gives_the_bytes_of_scalar();

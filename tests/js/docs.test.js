@@ -47,6 +47,8 @@ test('every rules row and every layout is named', () => {
 test("README's table of formats is that of the build", () => {
 	const readme = readFileSync(join(root, 'README.md'), 'utf8');
 	const rows = readme.split('<!-- formats:')[1].split('<!-- end -->')[0].split('\n').slice(1, -1);
-	const expected = schemes().map(({ name, bitsPerWeight, description }) => `| \`${name}\` | ${bitsPerWeight} | ${description} |`);
+	const expected = schemes().map(
+		({ name, bitsPerWeight, description }) => `| \`${name}\` | ${bitsPerWeight} | ${description} |`,
+	);
 	assert.deepEqual(rows, expected);
 });

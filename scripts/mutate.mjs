@@ -1,0 +1,194 @@
+// mutate.mjs - one line of the core changed at a time: does a test see it? `npm run mutate`.
+// SPDX-License-Identifier: MIT
+//
+// Works in a copy, build/mutate. Each mutant is built natively and given to CTest; one that CTest lets pass is built as
+// wasm too and given to tests/js/golden.test.js and builds.test.js. Exit 1 if a mutant survives both. Words as arguments
+// choose mutants by their file: `npm run mutate -- q4_k encode.c`.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** `from` stands once in its file. A mutant that changes no result on any input has no place here. */
+const mutations = [
+	['src/scalar/range.c', 'lo[cell] = has_nan ? bq_float(BQ_F32_NAN) : least;', 'lo[cell] = least;', 'a NaN is lost'],
+	['src/scalar/range.c', '& 0x7FFFFFFF) > (found', '& 0x7FFFFFFF) >= (found', 'the last of equals'],
+	['src/scalar/encode.c', 'rintf(v)', 'roundf(v)', 'half away, not to even'],
+	['src/scalar/encode.c', 'roundf(v)', 'rintf(v)', 'half to even, not away'],
+	['src/scalar/encode.c', 'truncf(clamp', 'rintf(clamp', 'a field rounded twice'],
+	['src/scalar/encode.c', 'v < 2147483648.0f', 'v <= 2147483648.0f', '2^31 fits an int32'],
+	['src/scalar/encode.c', 'x / q->scale[cell]', 'x * (1 / q->scale[cell])', 'the reciprocal rounds twice'],
+	['src/scalar/encode.c', 'v = bq_round_to(q->work, v);', 'v = v + 0;', 'quotients keep float32'],
+	['src/scalar/decode.c', 'bq_round_to(d->work, v * d->scale[cell])', 'v * d->scale[cell]', 'products keep float32'],
+	['src/scalar/decode.c', 'v - d->zero[cell]', 'v + d->zero[cell]', 'the sign of a zero point'],
+	['src/scalar/pack.c', 'if (filled >= 32)', 'if (filled > 32)', 'a full word waits'],
+	['src/scalar/pack.c', 'pending >>= 32;', 'pending = 0;', 'what straddles a word is lost'],
+	['src/scalar/pack.c', '(codes[i + 2] & 63u) << 12', '(codes[i + 2] & 63u) << 11', 'the third six'],
+	['src/scalar/ggml_q8_0.c', 'roundf(quotient)', 'rintf(quotient)', 'half to even, not away'],
+	['src/scalar/ggml_q4_0.c', 'code < 2 * LEVELS - 1', 'code < 2 * LEVELS', 'a code of 16'],
+	['src/scalar/ggml_q5_0.c', '(float)LEVELS + 0.5f', '(float)LEVELS + 0.4999f', 'the half of half up'],
+	['src/scalar/ggml_q4_k.c', '2.0f * sum_of_squares', '1.0f * sum_of_squares', "q4_k's sigma"],
+	['src/scalar/ggml_q4_k.c', 'if (scale == 0.0f)', 'if (scale < 0.0f)', 'codes of a scale of 0'],
+	['src/scalar/ggml_search.c', '{ -1.0f, 0.1f, 20, 0 }', '{ -1.0f, 0.1f, 19, 0 }', 'one candidate less'],
+	[
+		'src/scalar/ggml_search_signed.c',
+		'for (int k = -9; k <= 9; k++)',
+		'for (int k = -9; k < 9; k++)',
+		'one candidate less',
+	],
+	['src/scalar/ggml_search.c', 'candidate_low > 0.0f', 'candidate_low > 0.001f', 'a min below zero'],
+	['src/scalar/ggml_search.c', 'pass < 5', 'pass < 2', 'fewer passes'],
+	['src/scalar/ggml_search.c', 'if (low > 0.0f)', 'if (low > 1.0f)', 'the range has 0 in it'],
+	['src/simd128/range.c', 'magnitude > BQ_F32_INFINITY', 'magnitude >= BQ_F32_INFINITY', 'infinity taken for NaN'],
+	['src/simd128/encode.c', '0x1.fffffep-2f', '0.5f', 'the largest float below a half rounds up'],
+	['src/simd128/encode.c', 'wasm_f32x4_lt(', 'wasm_f32x4_le(', '2^31 fits an int32'],
+	['src/simd128/encode.c', 'v = wasm_f32x4_trunc(clamp', 'v = wasm_f32x4_nearest(clamp', 'a field rounded twice'],
+	[
+		'src/simd128/decode.c',
+		'tail.zero = d->zero ? d->zero + cell',
+		'tail.zero = d->zero ? d->zero',
+		"a tail's zero point",
+	],
+	['src/simd128/pack.c', 'wasm_u16x8_shr(second, 4)', 'wasm_u16x8_shr(second, 3)', 'the odd codes'],
+	[
+		'src/simd128/ggml_search_signed.c',
+		'largest, levels, -9, 0, 0,',
+		'largest, levels, -8, 0, 0,',
+		'one candidate less',
+	],
+	[
+		'src/simd128/ggml_search_signed.c',
+		'wasm_f32x4_gt(sums->square, ',
+		'wasm_f32x4_ge(sums->square, ',
+		'codes that are all 0',
+	],
+	['src/simd128/ggml_q4_k.c', 'bq_u8x16_splat(TOP)', 'bq_u8x16_splat(TOP + 1)', 'a code of 16'],
+	['src/simd128/ggml_q4_k.c', 'if (scale == 0.0f)', 'if (scale < 0.0f)', 'codes of a scale of 0'],
+	['src/parameters.c', 'return (max - min) / 2;', 'return max;', 'int4 divides by 7, not by 7.5'],
+	['src/parameters.c', '0x800000u >> carry', '0x1000000u >> carry', 'MX scales grow from 1.5, not from 1.75'],
+	['src/parameters.c', '0x400u >> carry', '0x800u >> carry', 'the same in float16'],
+	['src/parameters.c', 'rintf(clamp', 'roundf(clamp', 'zero points half away'],
+	[
+		'src/parameters.c',
+		'multiplier = bq_round_to(encoder->work, 1 / amax)',
+		'multiplier = 1 / amax',
+		'one rounding less',
+	],
+	['src/parameters.c', 'saturate && dtype != encoder->work', 'saturate && dtype == encoder->work', 'infinite scales'],
+	['src/encode.c', '(first_row + row) / plan', 'row / plan', 'importance of the first item'],
+	['src/encode.c', 'first < report->first_nonfinite', 'first > report->first_nonfinite', 'the last, not the first'],
+	['src/encode.c', 'w->hi[c] >= -w->lo[c]', 'w->hi[c] > -w->lo[c]', 'ties of given ranges'],
+	['src/encode.c', '.work = correct ? BQ_F32 : plan->encode_work', '.work = plan->encode_work', 'correct is ignored'],
+	['src/encode.c', '(nunits * zero->bits + 31)', '(nunits * zero->bits + 30)', 'the last word of zero points'],
+	['src/number.h', '(rest == half && (code & 1))', 'rest == half', 'half up, not to even'],
+	['src/number.h', '(bits + 0x7FFF + (bits >> 16 & 1))', '(bits + 0x8000)', 'half up, not to even'],
+	['src/number.h', 'magnitude > 0x43E80000', 'magnitude >= 0x43E80000', '464 is NaN'],
+	['src/number.h', 'steps < 7 ? steps : 7', 'steps < 8 ? steps : 8', 'a subnormal becomes normal'],
+	['src/number.h', 'magnitude > 0x40F00000', 'magnitude > 0x40F80000', '7.75 becomes -0'],
+	['src/rules.c', '[BQ_F6E2M3] = 4', '[BQ_F6E2M3] = 2', 'MXFP6 grows from 1.75'],
+	['src/layouts.c', '(packed[j] >> 6) << 4', '(packed[j] >> 6) << 5', "the upper bits of q4_k's scales"],
+	['src/layouts.c', 'fifth >> (j + 16)', 'fifth >> (j + 15)', 'the fifth bits'],
+	['src/band.c', 'band->nsteps > total - first_step', 'band->nsteps > total', 'bands beyond the end'],
+	['src/plan.c', 'workspace < 2 * MAX_STEP', 'workspace < 16 * MAX_STEP', 'a workspace that 32 bits do not hold'],
+].map(([file, from, to, why]) => ({ file, from, to, why }));
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const copy = join(root, 'build/mutate');
+const jobs = String(availableParallelism());
+const words = process.argv.slice(2);
+const chosen = mutations.filter(({ file }) => !words.length || words.some((word) => file.includes(word)));
+if (!chosen.length) fail(`mutate: no mutant's file has ${words.join(' or ')} in its name`, 2);
+const began = Date.now();
+
+copyRepository();
+for (const mutation of chosen) mutated(mutation);
+build(['cmake'], 'native', ['-DCMAKE_C_COMPILER=gcc', '-DCMAKE_BUILD_TYPE=Release', '-DBLOCKQUANT_WERROR=OFF']);
+for (const tests of [ctest, javascript]) {
+	const failed = tests();
+	if (failed) fail(`mutate: without a mutation, these fail already: ${failed}`);
+}
+
+const rows = chosen.map((mutation) => {
+	const path = join(copy, mutation.file);
+	const original = readFileSync(path, 'utf8');
+	writeFileSync(path, mutated(mutation));
+	build([], 'native');
+	const killers = ctest() || javascript();
+	writeFileSync(path, original);
+	const row = [killers || 'SURVIVED', mutation.file, `${mutation.from}  ->  ${mutation.to}`, mutation.why];
+	console.log(row.join(' | '));
+	return row;
+});
+const survivors = rows.filter(([killers]) => killers === 'SURVIVED').length;
+console.log(`\nmutate: ${rows.length} mutants, ${survivors} survived, ${((Date.now() - began) / 1000).toFixed(0)} s`);
+process.exitCode = survivors ? 1 : 0;
+
+/** What the native and wasm builds and the tests read. Times are new, so that nothing of an earlier mutant stays built. */
+function copyRepository() {
+	mkdirSync(join(copy, 'build'), { recursive: true });
+	for (const name of ['include', 'src', 'tests', 'js', 'CMakeLists.txt', 'package.json', 'LICENSE']) {
+		rmSync(join(copy, name), { recursive: true, force: true });
+		cpSync(join(root, name), join(copy, name), { recursive: true });
+	}
+	link(join(root, 'node_modules'), join(copy, 'node_modules'));
+	/* builds.test.js wants two native builds; here both are the mutant. */
+	link(join(copy, 'build/native'), join(copy, 'build/sanitize'));
+}
+
+function link(target, path) {
+	rmSync(path, { recursive: true, force: true });
+	symlinkSync(target, path);
+}
+
+/** The text of the mutation's file with it. */
+function mutated({ file, from, to }) {
+	const parts = readFileSync(join(copy, file), 'utf8').split(from);
+	if (parts.length !== 2) fail(`mutate: ${file} has ${parts.length - 1} of: ${from}`);
+	return parts.join(to);
+}
+
+/** Configures, if there is a command for that, and builds. A mutant that does not compile is a mistake in the list. */
+function build(configure, folder, options = [], target = 'all') {
+	const at = `build/${folder}`;
+	if (configure.length) must([...configure, '-S', '.', '-B', at, ...options]);
+	must(['cmake', '--build', at, '--parallel', jobs, '--target', target]);
+}
+
+function ctest() {
+	const { status, stdout } = run(['ctest', '--test-dir', 'build/native', '-j', jobs, '--timeout', '120']);
+	if (status === 0) return '';
+	return [...stdout.matchAll(/^\s*\d+ - (\w+) \(/gm)].map(([, name]) => name).join(' ') || 'ctest';
+}
+
+/** Two files of tests, which need the wasm build. */
+function javascript() {
+	const configured = existsSync(join(copy, 'build/wasm/CMakeCache.txt'));
+	build(
+		configured ? [] : ['emcmake', 'cmake'],
+		'wasm',
+		['-DCMAKE_BUILD_TYPE=Release', '-DBLOCKQUANT_WERROR=OFF'],
+		'core',
+	);
+	const files = ['golden', 'builds'].map((name) => `tests/js/${name}.test.js`);
+	const { status, stdout } = run([process.execPath, '--test', '--test-reporter=tap', ...files]);
+	if (status === 0) return '';
+	return [...stdout.matchAll(/^not ok \d+ - (.+)$/gm)].map(([, name]) => `js: ${name}`).join(', ') || 'node --test';
+}
+
+function must(command) {
+	const { status, stdout, stderr } = run(command);
+	if (status !== 0) fail(`${stdout}${stderr}\nmutate: ${command.join(' ')} ended with ${status}`);
+}
+
+function run([command, ...args]) {
+	const options = { cwd: copy, encoding: 'utf8', maxBuffer: 2 ** 28 };
+	const { error, ...result } = spawnSync(command, args, options);
+	if (error) fail(`mutate: ${command}: ${error.message}`);
+	return result;
+}
+
+function fail(message, code = 1) {
+	console.error(message);
+	process.exit(code);
+}

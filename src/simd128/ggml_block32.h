@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_block32.h - scalar/ggml_block32.h, four blocks at a time (16 in search C): scales are found in lanes, codes block by
+ * block. bits is a constant wherever these are used.
+ */
+#ifndef BQ_SIMD128_GGML_BLOCK32_H
+#define BQ_SIMD128_GGML_BLOCK32_H
+
+#include "../scalar/ggml_block32.h"
+#include "ggml_search.h"
+
+/* Bytes of a block after its f16 fields. */
+#define BQ_CODES_NBYTES(bits) ((bits) == 5 ? 20 : 16)
+
+/* low, high: codes 0 .. 15 and 16 .. 31, none above the highest. */
+static inline void bq_store_code_vectors(int bits, v128_t low, v128_t high, uint8_t *out)
+{
+	if (bits == 5) {
+		/* Bit 4 of each byte becomes its sign bit: what comes in from the byte below stays below that. */
+		bq_store32(out,
+			(uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(low, 3)) |
+				(uint32_t)wasm_i8x16_bitmask(wasm_i16x8_shl(high, 3)) << 16);
+		out += 4;
+		low = bq_low_nibbles(low);
+		high = bq_low_nibbles(high);
+	}
+	wasm_v128_store(out, bq_join_nibbles(low, high));
+}
+
+/* 16 in each byte that has the bit of its place, else 0. */
+static inline v128_t bq_sixteens(v128_t bytes)
+{
+	static const uint8_t bits[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+	const v128_t bit = bq_u8x16_table(bits);
+
+	return wasm_v128_and(wasm_i8x16_eq(wasm_v128_and(bytes, bit), bit), bq_u8x16_splat(16));
+}
+
+static inline void bq_load_code_vectors(int bits, const uint8_t *in, v128_t *low, v128_t *high)
+{
+	const v128_t bytes = wasm_v128_load(bits == 5 ? in + 4 : in);
+
+	*low = bq_low_nibbles(bytes);
+	*high = bq_high_nibbles(bytes);
+	if (bits == 5) {
+		const v128_t fifths = wasm_v128_load32_splat(in);
+
+		*low = wasm_v128_or(
+			*low, bq_sixteens(wasm_i8x16_shuffle(fifths, fifths, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1)));
+		*high = wasm_v128_or(
+			*high, bq_sixteens(wasm_i8x16_shuffle(fifths, fifths, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3)));
+	}
+}
+
+/* 16 codes by truncation of (x - low) * factor + shift. */
+static inline v128_t bq_truncated_codes(int top, const float *x, v128_t low, v128_t factor, v128_t shift)
+{
+	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23: leaves an integer in the low bits */
+	v128_t code[4];
+
+	for (int k = 0; k < 4; k++) {
+		const v128_t above = wasm_f32x4_sub(wasm_v128_load(x + 4 * k), low);
+		const v128_t value = wasm_f32x4_add(wasm_f32x4_mul(above, factor), shift);
+
+		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_trunc(value), magic), magic);
+	}
+	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)top));
+}
+
+/* And without low, which would cost a subtraction. */
+static inline v128_t bq_truncated_signed_codes(int top, const float *x, v128_t factor, v128_t shift)
+{
+	const v128_t magic = bq_f32x4_splat(12582912.0f);
+	v128_t code[4];
+
+	for (int k = 0; k < 4; k++) {
+		const v128_t value = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + 4 * k), factor), shift);
+
+		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_trunc(value), magic), magic);
+	}
+	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)top));
+}
+
+/* 16 codes by rounding of x * factor. */
+static inline v128_t bq_rounded_signed_codes(int levels, const float *x, v128_t factor)
+{
+	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 0x4B400000 */
+	const v128_t base = bq_u32x4_splat(0x4B400000 - (uint32_t)levels);
+	v128_t code[4];
+
+	for (int k = 0; k < 4; k++)
+		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + 4 * k), factor), magic), base);
+	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
+}
+
+static inline void bq_encode_four_signed(int bits, const float *x, uint8_t *out)
+{
+	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
+	const v128_t largest = bq_first_largest_of_four(32, x);
+	const v128_t scale = wasm_f32x4_mul(largest, wasm_f32x4_splat(-1.0f / (float)levels));
+	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
+	const v128_t infinite = bq_f32x4_nonfinite(quotient);
+	const v128_t zero = wasm_f32x4_eq(scale, wasm_f32x4_splat(0.0f));
+	/* A scale of 0 has the inverse 0. An inverse that overflowed gives the codes 0: then nothing is added either. */
+	const v128_t inverse = wasm_v128_andnot(quotient, infinite);
+	const v128_t shift =
+		wasm_v128_andnot(wasm_f32x4_splat((float)levels + 0.5f), wasm_v128_andnot(infinite, zero));
+	const v128_t redo = bq_f32x4_nonfinite(largest);
+	float inverses[4], shifts[4];
+	uint32_t scale_codes[4];
+
+	wasm_v128_store(inverses, inverse);
+	wasm_v128_store(shifts, shift);
+	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));
+
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++) {
+		const float *values = x + 32 * block;
+		const v128_t factor = wasm_v128_load32_splat(inverses + block);
+		const v128_t addend = wasm_v128_load32_splat(shifts + block);
+
+		bq_store16(out + nbytes * block, (uint16_t)scale_codes[block]);
+		bq_store_code_vectors(bits, bq_truncated_signed_codes(2 * levels - 1, values, factor, addend),
+			bq_truncated_signed_codes(2 * levels - 1, values + 16, factor, addend), out + nbytes * block + 2);
+	}
+	for (int block = 0; wasm_v128_any_true(redo) && block < 4; block++)
+		if (wasm_i32x4_bitmask(redo) >> block & 1)
+			bq_encode_signed(bits, x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
+}
+
+static inline void bq_encode_four_signed_weighted(
+	int bits, const float *x, const float *importance, float row_sigma, uint8_t *out)
+{
+	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
+	struct bq_signed_lanes lanes[32];
+	v128_t inverse, unsure;
+	float inverses[4];
+	uint32_t scale_codes[4];
+
+	bq_fill_signed_lanes(32, x, importance, &row_sigma, lanes);
+
+	const v128_t scale = bq_search_signed_scale_simd128(
+		32, lanes, bq_first_largest_of_four(32, x), (float)levels, &inverse, &unsure);
+
+	wasm_v128_store(inverses, inverse);
+	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++) {
+		const float *values = x + 32 * block;
+		const v128_t factor = wasm_v128_load32_splat(inverses + block);
+
+		bq_store16(out + nbytes * block, (uint16_t)scale_codes[block]);
+		bq_store_code_vectors(bits, bq_rounded_signed_codes(levels, values, factor),
+			bq_rounded_signed_codes(levels, values + 16, factor), out + nbytes * block + 2);
+	}
+	for (int block = 0; wasm_v128_any_true(unsure) && block < 4; block++)
+		if (wasm_i32x4_bitmask(unsure) >> block & 1)
+			bq_encode_signed(bits, x + 32 * block, importance + 32 * block, row_sigma, 1, out + nbytes * block);
+}
+
+static inline void bq_encode_signed_simd128(
+	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
+
+	if (nblocks < 4) {
+		bq_encode_signed(bits, x, importance, row_sigma, nblocks, out);
+		return;
+	}
+	for (size_t block = 0; block < nblocks; block += 4) {
+		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same bytes again */
+
+		if (importance)
+			bq_encode_four_signed_weighted(bits, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
+		else
+			bq_encode_four_signed(bits, x + first * 32, out + first * nbytes);
+	}
+}
+
+static inline void bq_decode_four_signed(int bits, const uint8_t *in, float *out)
+{
+	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
+	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
+	float scales[4];
+
+	if (bq_any_nonfinite_code(scale_codes)) {
+		bq_decode_signed(bits, in, 4, out);
+		return;
+	}
+	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
+
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++, in += nbytes, out += 32) {
+		const v128_t scale = wasm_v128_load32_splat(scales + block);
+		v128_t low_codes, high_codes, low[4], high[4];
+
+		bq_load_code_vectors(bits, in + 2, &low_codes, &high_codes);
+		bq_f32x16_from_bytes(low_codes, -levels, low);
+		bq_f32x16_from_bytes(high_codes, -levels, high);
+		for (int k = 0; k < 4; k++) {
+			wasm_v128_store(out + 4 * k, wasm_f32x4_mul(low[k], scale));
+			wasm_v128_store(out + 16 + 4 * k, wasm_f32x4_mul(high[k], scale));
+		}
+	}
+}
+
+static inline void bq_decode_signed_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+{
+	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
+
+	if (nblocks < 4) {
+		bq_decode_signed(bits, in, nblocks, out);
+		return;
+	}
+	for (size_t block = 0; block < nblocks; block += 4) {
+		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same floats again */
+
+		bq_decode_four_signed(bits, in + first * nbytes, out + first * 32);
+	}
+}
+
+/* What the ranges of four blocks are. nonfinite: lanes with a NaN, an infinity, or a range or sum that overflows. */
+struct bq_ranges {
+	v128_t least, high, nonfinite;
+};
+
+static inline struct bq_ranges bq_ranges_of_four(const float *x)
+{
+	v128_t least[4], high[4], sum[4];
+	struct bq_ranges ranges;
+
+	for (int block = 0; block < 4; block++) {
+		const float *values = x + 32 * block;
+
+		least[block] = high[block] = sum[block] = wasm_v128_load(values);
+		for (int i = 4; i < 32; i += 4) {
+			const v128_t next = wasm_v128_load(values + i);
+
+			least[block] = wasm_f32x4_pmin(least[block], next);
+			high[block] = wasm_f32x4_pmax(high[block], next);
+			sum[block] = wasm_f32x4_add(sum[block], next);
+		}
+	}
+	bq_transpose(least);
+	bq_transpose(high);
+	bq_transpose(sum);
+	ranges.least =
+		wasm_f32x4_pmin(wasm_f32x4_pmin(least[0], least[1]), wasm_f32x4_pmin(least[2], least[3]));
+	ranges.high = wasm_f32x4_pmax(wasm_f32x4_pmax(high[0], high[1]), wasm_f32x4_pmax(high[2], high[3]));
+	/* Of no use but that a NaN or an infinity stays in it. */
+	sum[0] = wasm_f32x4_add(wasm_f32x4_add(sum[0], sum[1]), wasm_f32x4_add(sum[2], sum[3]));
+	ranges.nonfinite = bq_f32x4_nonfinite(wasm_f32x4_add(sum[0], wasm_f32x4_sub(ranges.high, ranges.least)));
+	return ranges;
+}
+
+/* Where the least value is a zero it is the first one, sign and all. */
+static inline v128_t bq_first_zeros(const float *x, v128_t least)
+{
+	const v128_t zero = wasm_f32x4_eq(least, wasm_f32x4_splat(0.0f));
+	float first[4];
+
+	if (!wasm_v128_any_true(zero))
+		return least;
+	wasm_v128_store(first, least);
+	for (int block = 0; block < 4; block++)
+		if (first[block] == 0.0f) {
+			const float *value = x + 32 * block;
+
+			while (*value != 0.0f)
+				value++;
+			first[block] = *value;
+		}
+	return wasm_v128_load(first);
+}
+
+static inline void bq_encode_four_with_min(int bits, const float *x, uint8_t *out)
+{
+	const int top = (1 << bits) - 1, nbytes = 4 + BQ_CODES_NBYTES(bits);
+	const struct bq_ranges ranges = bq_ranges_of_four(x);
+	const v128_t least = bq_first_zeros(x, ranges.least);
+	/* + 0: of two zeros of any sign the difference is +0. */
+	const v128_t range = wasm_f32x4_add(wasm_f32x4_sub(ranges.high, least), wasm_f32x4_splat(0.0f));
+	const v128_t scale = wasm_f32x4_div(range, wasm_f32x4_splat((float)top));
+	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
+	/* Codes are 0 if the scale is 0 and if its inverse overflows. */
+	const v128_t inverse = wasm_v128_andnot(quotient, bq_f32x4_nonfinite(quotient));
+	float inverses[4], lows[4];
+	uint32_t scale_codes[4], low_codes[4];
+
+	wasm_v128_store(inverses, inverse);
+	wasm_v128_store(lows, least);
+	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));
+	wasm_v128_store(low_codes, bq_ggml_scale_codes(least));
+
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++) {
+		const v128_t half = bq_f32x4_splat(0.5f);
+		const float *values = x + 32 * block;
+		const v128_t factor = wasm_v128_load32_splat(inverses + block);
+		const v128_t low = wasm_v128_load32_splat(lows + block);
+
+		bq_store32(out + nbytes * block, scale_codes[block] | low_codes[block] << 16);
+		bq_store_code_vectors(bits, bq_truncated_codes(top, values, low, factor, half),
+			bq_truncated_codes(top, values + 16, low, factor, half), out + nbytes * block + 4);
+	}
+	for (int block = 0; wasm_v128_any_true(ranges.nonfinite) && block < 4; block++)
+		if (wasm_i32x4_bitmask(ranges.nonfinite) >> block & 1)
+			bq_encode_with_min(bits, x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
+}
+
+/* Eight blocks from what search C found. */
+static inline void bq_store_eight_with_min(
+	int bits, const float *x, const struct bq_scales_and_mins *found, uint8_t *out)
+{
+	const uint8_t top = (uint8_t)((1 << bits) - 1);
+	float inverse[8], low[8];
+	uint32_t scale_codes[8], low_codes[8];
+
+	for (int g = 0; g < 2; g++) {
+		wasm_v128_store(inverse + 4 * g, found->inverse[g]);
+		wasm_v128_store(low + 4 * g, found->low[g]);
+		wasm_v128_store(scale_codes + 4 * g, bq_ggml_scale_codes(found->scale[g]));
+		wasm_v128_store(low_codes + 4 * g, bq_ggml_scale_codes(wasm_f32x4_neg(found->min[g])));
+	}
+	BQ_ROLLED
+	for (int block = 0; block < 8; block++, x += 32, out += 4 + BQ_CODES_NBYTES(bits)) {
+		const v128_t factor = wasm_v128_load32_splat(inverse + block), start = wasm_v128_load32_splat(low + block);
+
+		bq_store32(out, scale_codes[block] | low_codes[block] << 16);
+		bq_store_code_vectors(
+			bits, bq_codes_with_low(top, x, factor, start), bq_codes_with_low(top, x + 16, factor, start), out + 4);
+	}
+}
+
+/* first, second: where eight blocks begin. */
+static inline void bq_encode_sixteen_with_min(
+	int bits, const float *x, const float *importance, float row_sigma, size_t first, size_t second, uint8_t *out)
+{
+	const size_t begin[2] = { first, second }, nbytes = 4 + BQ_CODES_NBYTES(bits);
+	struct bq_pair_lanes lanes[2][32];
+	struct bq_pairs pairs[2];
+	struct bq_scales_and_mins found[2];
+
+	for (int s = 0; s < 2; s++) {
+		pairs[s].lanes = lanes[s];
+		pairs[s].end = lanes[s] + 32;
+		bq_fill_pair_lanes(32, x + 32 * begin[s], importance + 32 * begin[s], lanes[s]);
+		bq_weigh_pair_lanes(32, row_sigma, lanes[s]);
+	}
+	bq_search_scale_and_min_simd128(pairs, (float)((1 << bits) - 1), &bq_search_steps_weighted, found);
+	for (int s = 0; s < 2; s++) {
+		if (found[s].unsure)
+			bq_encode_with_min(bits, x + 32 * begin[s], importance + 32 * begin[s], row_sigma, 8, out + nbytes * begin[s]);
+		else
+			bq_store_eight_with_min(bits, x + 32 * begin[s], &found[s], out + nbytes * begin[s]);
+	}
+}
+
+static inline void bq_encode_with_min_simd128(
+	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	const size_t batch = importance ? 8 : 4, nbytes = 4 + BQ_CODES_NBYTES(bits);
+
+	if (nblocks < batch) {
+		bq_encode_with_min(bits, x, importance, row_sigma, nblocks, out);
+		return;
+	}
+	/* The last batch overlaps: same bytes again. */
+	for (size_t block = 0; block < nblocks && importance; block += 16) {
+		const size_t first = block < nblocks - 8 ? block : nblocks - 8;
+		const size_t second = block + 8 < nblocks - 8 ? block + 8 : nblocks - 8;
+
+		bq_encode_sixteen_with_min(bits, x, importance, row_sigma, first, second, out);
+	}
+	for (size_t block = 0; block < nblocks && !importance; block += 4) {
+		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
+
+		bq_encode_four_with_min(bits, x + first * 32, out + first * nbytes);
+	}
+}
+
+static inline void bq_decode_four_with_min(int bits, const uint8_t *in, float *out)
+{
+	const int nbytes = 4 + BQ_CODES_NBYTES(bits);
+	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
+	const v128_t low_codes = bq_scale_codes_of_four(in + 2, (size_t)nbytes);
+	float scales[4], lows[4];
+
+	if (bq_any_nonfinite_code(scale_codes) || bq_any_nonfinite_code(low_codes)) {
+		bq_decode_with_min(bits, in, 4, out);
+		return;
+	}
+	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
+	wasm_v128_store(lows, bq_f32x4_from_f16(low_codes));
+
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++, in += nbytes, out += 32) {
+		const v128_t scale = wasm_v128_load32_splat(scales + block), addend = wasm_v128_load32_splat(lows + block);
+		v128_t first, second, low[4], high[4];
+
+		bq_load_code_vectors(bits, in + 4, &first, &second);
+		bq_f32x16_from_bytes(first, 0, low);
+		bq_f32x16_from_bytes(second, 0, high);
+		for (int k = 0; k < 4; k++) {
+			wasm_v128_store(out + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(low[k], scale), addend));
+			wasm_v128_store(out + 16 + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(high[k], scale), addend));
+		}
+	}
+}
+
+static inline void bq_decode_with_min_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+{
+	const size_t nbytes = 4 + BQ_CODES_NBYTES(bits);
+
+	if (nblocks < 4) {
+		bq_decode_with_min(bits, in, nblocks, out);
+		return;
+	}
+	for (size_t block = 0; block < nblocks; block += 4) {
+		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
+
+		bq_decode_four_with_min(bits, in + first * nbytes, out + first * 32);
+	}
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_q4_1.c - q4_1 in batches of four blocks, with importance of sixteen.
+ */
+#include "kernels.h"
+#include "ggml_block32.h"
+
+void bq_encode_q4_1_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	bq_encode_with_min_simd128(4, x, importance, row_sigma, nblocks, out);
+}
+
+void bq_decode_q4_1_simd128(const uint8_t *in, size_t nblocks, float *out)
+{
+	bq_decode_with_min_simd128(4, in, nblocks, out);
+}
