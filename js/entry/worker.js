@@ -8,10 +8,18 @@ import { perform } from '../arrays/task.js';
 import { makeInit } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
 import { schemes } from '../presets.js';
+import { discard } from '../workers/discard.js';
 import { workerThreads } from '../workers/threads.js';
 
-/** @type {Record<string, (...args: any[]) => any>} band: what a pool asks */
-const calls = { init: makeInit(() => undefined), band: perform, quantize, dequantize, fakeQuantize, compare, schemes };
+/** What a pool asks. @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
+function band(task, inputs) {
+	const done = perform(task, inputs);
+	discard(inputs);
+	return done;
+}
+
+/** @type {Record<string, (...args: any[]) => any>} */
+const calls = { init: makeInit(() => undefined), band, quantize, dequantize, fakeQuantize, compare, schemes };
 
 /** Buffers of a result, which move to the caller instead of being copied. @param {any} result @returns {ArrayBuffer[]} */
 function buffersOf(result) {

@@ -7,6 +7,7 @@ import { alignmentOf } from '../safetensors/dtypes.js';
 import { writeIndex } from '../safetensors/index-file.js';
 import { layoutSafetensors } from '../safetensors/write.js';
 import { checkCancelled } from '../workers/cancel.js';
+import { discard } from '../workers/discard.js';
 import { eachInOrder, eachInPlace } from '../workers/order.js';
 import { Pool } from '../workers/pool.js';
 import { pieces } from './bands.js';
@@ -121,7 +122,9 @@ function copyStep(tensor, rawName) {
 		run: (write, run) =>
 			eachInPlace(run, pieces(nbytes), async ({ offset, length }) => {
 				checkCancelled(run.signal);
-				await write(0, await tensor.read(offset, length), offset);
+				const bytes = await tensor.read(offset, length);
+				await write(0, bytes, offset);
+				discard([bytes]);
 			}),
 	};
 }

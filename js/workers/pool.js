@@ -5,6 +5,7 @@ import { perform } from '../arrays/task.js';
 import { theKernels, theModule, theWorkerPlace } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
 import { checkCancelled, untilAborted } from './cancel.js';
+import { discard } from './discard.js';
 import { Gate } from './gate.js';
 import { Member } from './member.js';
 import { parallelism } from './threads.js';
@@ -70,7 +71,7 @@ export class Pool {
 	/**
 	 * Runs one task.
 	 * @param {import('../arrays/task.js').Task} task
-	 * @param {Uint8Array[]} inputs given away: their buffers move
+	 * @param {Uint8Array[]} inputs given away: their buffers move and are freed
 	 * @param {AbortSignal} [signal] rejects at once; a worker ends what it has begun
 	 * @returns {Promise<import('../arrays/task.js').Done>}
 	 */
@@ -86,7 +87,9 @@ export class Pool {
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
 	async #runHere(task, inputs) {
 		await turn();
-		return perform(task, inputs);
+		const done = perform(task, inputs);
+		discard(inputs);
+		return done;
 	}
 
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */

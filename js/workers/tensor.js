@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { MAX_BAND } from '../arrays/plan.js';
+import { discard } from './discard.js';
 import { eachInPlace } from './order.js';
 
 /** @typedef {import('../arrays/plan.js').Band} Band */
@@ -48,6 +49,7 @@ export async function encodeTensor(run, job, read, write, onBand) {
 		async ({ band, fresh }) => {
 			const { planes, report } = await pool.run(job.encodeTask(band), [await read(band)], signal);
 			for (const [p, bytes] of planes.entries()) if (fresh[p]) await write(p, bytes, band.planes[p].offset);
+			discard(planes);
 			onBand?.(band);
 			// Results wait for those of the bands before: without their bytes.
 			return { report };
@@ -71,6 +73,7 @@ export async function decodeTensor(run, job, dtype, read, write) {
 		async (band) => {
 			const { bytes, report } = await run.pool.run(job.task(band, dtype), await read(band), run.signal);
 			await write(bytes, band);
+			discard([bytes]);
 			return { report };
 		},
 		(done) => job.take(done),

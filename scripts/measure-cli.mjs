@@ -1,0 +1,85 @@
+// measure-cli.mjs - what memory.mjs and bench-files.mjs share: the command run with a probe inside, and large model files.
+// SPDX-License-Identifier: MIT
+import { spawnSync } from 'node:child_process';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const cli = resolve(dirname(fileURLToPath(import.meta.url)), '../dist/cli.mjs');
+
+/** Runs with a folder of its own, which is gone afterwards. @template T @param {(folder: string) => T} use @returns {T} */
+export function withFolder(use) {
+	const folder = mkdtempSync(join(tmpdir(), 'blockquant-measure-'));
+	try {
+		return use(folder);
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/**
+ * In the child, at its end: the most memory that it ever had, in kB. VmHWM, unlike maxrss, knows nothing of the parent.
+ * @param {string} file to write it to
+ */
+const probe = (file) => `
+	import { readFileSync, writeFileSync } from 'node:fs';
+	import { isMainThread } from 'node:worker_threads';
+	if (isMainThread) process.on('exit', () => {
+		let peak = process.resourceUsage().maxRSS;
+		try {
+			peak = Number(/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
+		} catch {}
+		writeFileSync(${JSON.stringify(file)}, String(peak));
+	});
+`;
+
+/**
+ * Runs the command to its end.
+ * @param {string} folder for the probe's file
+ * @param {string[]} args
+ * @returns {{ seconds: number, peakMB: number }} peak memory in MB of 10^6 bytes, all workers included
+ */
+export function runCli(folder, args) {
+	const file = join(folder, 'peak');
+	const imported = `data:text/javascript,${encodeURIComponent(probe(file))}`;
+	const start = performance.now();
+	const { status, stderr } = spawnSync(process.execPath, ['--import', imported, cli, ...args], { encoding: 'utf8' });
+	const seconds = (performance.now() - start) / 1000;
+	if (status !== 0) throw new Error(`blockquant ${args.join(' ')} ended with ${status}: ${stderr}`);
+	return { seconds, peakMB: (Number(readFileSync(file, 'utf8')) * 1024) / 1e6 };
+}
+
+/**
+ * Writes a safetensors file.
+ * @param {string} path
+ * @param {'F32' | 'BF16'} dtype
+ * @param {Record<string, number[]>} shapes by name
+ * @param {Uint8Array} [data] repeated to fill it; without, zeros that take no room on disk
+ * @returns {number} its bytes
+ */
+export function writeModel(path, dtype, shapes, data) {
+	let end = 0;
+	/** @type {Record<string, object>} */
+	const header = {};
+	for (const [name, shape] of Object.entries(shapes)) {
+		const begin = end;
+		end += shape.reduce((product, edge) => product * edge, dtype === 'F32' ? 4 : 2);
+		header[name] = { dtype, shape, data_offsets: [begin, end] };
+	}
+	const json = Buffer.from(JSON.stringify(header));
+	const length = Buffer.alloc(8);
+	const padding = Buffer.alloc((8 - (json.length % 8)) % 8, ' ');
+	length.writeBigUInt64LE(BigInt(json.length + padding.length));
+	const start = Buffer.concat([length, json, padding]);
+	const file = openSync(path, 'w');
+	try {
+		writeSync(file, start);
+		for (let done = 0; data && done < end; done += data.length)
+			writeSync(file, data, 0, Math.min(data.length, end - done), start.length + done);
+		ftruncateSync(file, start.length + end);
+	} finally {
+		closeSync(file);
+	}
+	return start.length + end;
+}
