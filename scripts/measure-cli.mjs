@@ -8,18 +8,19 @@ import { fileURLToPath } from 'node:url';
 
 const cli = resolve(dirname(fileURLToPath(import.meta.url)), '../dist/cli.mjs');
 
-/** Runs with a folder of its own, which is gone afterwards. @template T @param {(folder: string) => T} use @returns {T} */
-export function withFolder(use) {
+/** Runs with a folder of its own, which is gone afterwards. @template T @param {(folder: string) => T | Promise<T>} use */
+export async function withFolder(use) {
 	const folder = mkdtempSync(join(tmpdir(), 'blockquant-measure-'));
 	try {
-		return use(folder);
+		return await use(folder);
 	} finally {
 		rmSync(folder, { recursive: true, force: true });
 	}
 }
 
 /**
- * In the child, at its end: the most memory that it ever had, in kB. VmHWM, unlike maxrss, knows nothing of the parent.
+ * In the child, at its end: the most memory that it ever had, in kB (VmHWM, unlike maxrss, knows nothing of the parent), and
+ * the processor time of all its threads, in microseconds.
  * @param {string} file to write it to
  */
 const probe = (file) => `
@@ -30,7 +31,8 @@ const probe = (file) => `
 		try {
 			peak = Number(/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
 		} catch {}
-		writeFileSync(${JSON.stringify(file)}, String(peak));
+		const { user, system } = process.cpuUsage();
+		writeFileSync(${JSON.stringify(file)}, JSON.stringify({ peak, cpu: user + system }));
 	});
 `;
 
@@ -38,7 +40,8 @@ const probe = (file) => `
  * Runs the command to its end.
  * @param {string} folder for the probe's file
  * @param {string[]} args
- * @returns {{ seconds: number, peakMB: number }} peak memory in MB of 10^6 bytes, all workers included
+ * @returns {{ seconds: number, cpu: number, peakMB: number }} wall and processor time; peak memory in MB of 10^6 bytes;
+ *   all workers included
  */
 export function runCli(folder, args) {
 	const file = join(folder, 'peak');
@@ -47,7 +50,8 @@ export function runCli(folder, args) {
 	const { status, stderr } = spawnSync(process.execPath, ['--import', imported, cli, ...args], { encoding: 'utf8' });
 	const seconds = (performance.now() - start) / 1000;
 	if (status !== 0) throw new Error(`blockquant ${args.join(' ')} ended with ${status}: ${stderr}`);
-	return { seconds, peakMB: (Number(readFileSync(file, 'utf8')) * 1024) / 1e6 };
+	const { peak, cpu } = JSON.parse(readFileSync(file, 'utf8'));
+	return { seconds, cpu: cpu / 1e6, peakMB: (peak * 1024) / 1e6 };
 }
 
 /**

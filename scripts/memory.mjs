@@ -38,7 +38,7 @@ for (let i = 0; i < 100; i++) {
 	shapes[`model.layers.${i}.input_layernorm.weight`] = [256];
 }
 
-withFolder((folder) => {
+await withFolder((folder) => {
 	const at = (name) => join(folder, `${name}.safetensors`);
 	const nbytes = writeModel(at('model'), 'BF16', shapes);
 	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || runs[one].needs === name));
