@@ -29,26 +29,29 @@ export async function eachInPlace({ pool: { gate }, order = 0, stopped }, items,
 	/** @type {Set<Promise<unknown>>} */
 	const pending = new Set();
 	let taken = Promise.resolve();
-	for (const item of items) {
-		await gate.enter(order);
-		if (failed || stopped?.()) {
-			gate.leave();
-			break;
+	try {
+		for (const item of items) {
+			await gate.enter(order);
+			if (failed || stopped?.()) {
+				gate.leave();
+				break;
+			}
+			const result = work(item);
+			const done = result.catch(fail).finally(() => {
+				gate.leave();
+				pending.delete(done);
+			});
+			pending.add(done);
+			taken = taken.then(async () => {
+				const found = await result;
+				take?.(found);
+			});
+			taken.catch(fail);
 		}
-		const result = work(item);
-		const done = result.catch(fail).finally(() => {
-			gate.leave();
-			pending.delete(done);
-		});
-		pending.add(done);
-		taken = taken.then(async () => {
-			const found = await result;
-			take?.(found);
-		});
-		taken.catch(fail);
+	} finally {
+		// Nothing may be under way when the caller closes its files.
+		await Promise.all(pending);
 	}
-	// Nothing may be under way when the caller closes its files.
-	await Promise.all(pending);
 	await taken;
 }
 
