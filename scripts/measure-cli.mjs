@@ -55,6 +55,32 @@ export function runCli(folder, args) {
 }
 
 /**
+ * Writes a GGUF file of BF16 zeros that take no room on disk.
+ * @param {string} path
+ * @param {Record<string, number[]>} shapes by name, rows first
+ */
+export function writeGguf(path, shapes) {
+	const numbers = (/** @type {number[]} */ ...values) => {
+		const bytes = Buffer.alloc(8 * values.length);
+		values.forEach((value, i) => bytes.writeBigUInt64LE(BigInt(value), 8 * i));
+		return bytes;
+	};
+	const u32 = (/** @type {number} */ value) => numbers(value).subarray(0, 4);
+	let end = 0;
+	const infos = Object.entries(shapes).flatMap(([name, shape]) => {
+		const begin = end;
+		end += shape.reduce((product, edge) => product * edge, 2);
+		const place = [u32(shape.length), numbers(...shape.toReversed()), u32(30), numbers(begin)];
+		return [numbers(name.length), Buffer.from(name), ...place];
+	});
+	const start = Buffer.concat([Buffer.from('GGUF'), u32(3), numbers(Object.keys(shapes).length, 0), ...infos]);
+	const file = openSync(path, 'w');
+	writeSync(file, start);
+	ftruncateSync(file, Math.ceil(start.length / 32) * 32 + end);
+	closeSync(file);
+}
+
+/**
  * Writes a safetensors file.
  * @param {string} path
  * @param {'F32' | 'BF16'} dtype

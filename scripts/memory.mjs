@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The model is a sparse file: zeros that take no room on disk. With --json one line of JSON; with --limit MB exit 1 above it;
-// --workers 1,2 are the numbers of workers. Names of runs as arguments (w4a16 nvfp4a16 compare dequantize) do only those and
-// what they need.
+// --workers 1,2 are the numbers of workers. Names of runs as arguments (w4a16 nvfp4a16 q8_0 compare dequantize) do only those
+// and what they need.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { runCli, withFolder, writeModel } from './measure-cli.mjs';
+import { runCli, withFolder, writeGguf, writeModel } from './measure-cli.mjs';
 
 const { values: options, positionals: chosen } = parseArgs({
 	allowPositionals: true,
@@ -22,6 +22,10 @@ const counts = options.workers.split(',');
 const runs = {
 	w4a16: { args: (at) => ['quantize', at('model'), at('w4a16'), '--scheme', 'w4a16'], workers: true },
 	nvfp4a16: { args: (at) => ['quantize', at('model'), at('nvfp4a16'), '--scheme', 'nvfp4a16'], workers: true },
+	q8_0: {
+		args: (at) => ['quantize', at('model', 'gguf'), at('q8_0', 'gguf'), '--scheme', 'q8_0', '--pure'],
+		workers: true,
+	},
 	compare: { args: (at) => ['compare', at('model'), at('w4a16')], needs: 'w4a16' },
 	dequantize: { args: (at) => ['dequantize', at('w4a16'), at('back')], workers: true, needs: 'w4a16' },
 };
@@ -39,8 +43,9 @@ for (let i = 0; i < 100; i++) {
 }
 
 await withFolder((folder) => {
-	const at = (name) => join(folder, `${name}.safetensors`);
+	const at = (name, kind = 'safetensors') => join(folder, `${name}.${kind}`);
 	const nbytes = writeModel(at('model'), 'BF16', shapes);
+	writeGguf(at('model', 'gguf'), shapes);
 	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || runs[one].needs === name));
 	const peaks = {};
 	for (const name of wanted)

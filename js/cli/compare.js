@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { compareModels, init, openModelPath } from '../entry/node.js';
+import { quoted } from '../errors.js';
 import { warn } from './errors.js';
 import { decimal, integer, printJson, printLines, shapeText } from './print.js';
 import { withProgress } from './progress.js';
@@ -33,6 +34,9 @@ export async function compareCommand(pathA, pathB, { tensors: eachTensor, json }
 				...b.warnings,
 				...missing(pathB, result.onlyInA),
 				...missing(pathA, result.onlyInB),
+				...result.unread.map(
+					(name) => `tensor ${quoted(name)} is not compared: its type is not in this version`,
+				),
 			];
 			warn(warnings);
 			if (json)

@@ -5,11 +5,12 @@ import { init, openModelPath } from '../entry/node.js';
 import { BlockQuantError } from '../errors.js';
 import { quantizedModules } from '../model/weights.js';
 import { printable, warn } from './errors.js';
-import { bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
+import { bitsText, bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
+import { metadataLines } from './metadata.js';
 import { table } from './table.js';
 
 /** @typedef {import('../model/types.js').Model} Model */
-/** @typedef {import('../model/weights.js').QuantizedModule} QuantizedModule */
+/** @typedef {import('../model/module-job.js').QuantizedModule} QuantizedModule */
 
 /**
  * @param {string} path
@@ -70,15 +71,28 @@ function describe(model, owners) {
 		format: model.format,
 		files: model.files.map(({ name, source }) => ({ name, nbytes: source.size })),
 		metadata: model.metadata,
+		metadataTypes: model.metadataTypes,
+		odd: model.odd,
 		totals: {
 			tensors: tensors.length,
 			nbytes: tensors.reduce((sum, { nbytes }) => sum + nbytes, 0),
+			weights: weightCount(model, owners),
 			dtypes: groups(tensors, ({ dtype }) => dtype),
 			schemes: groups(weights, ({ scheme }) => scheme),
 		},
 		quantizedWeights: weights,
 		tensors,
 	};
+}
+
+/**
+ * Values of the model as it is used: those of a quantized weight, not of its planes.
+ * @param {Model} model
+ * @param {Map<string, QuantizedModule>} owners
+ */
+function weightCount({ tensors }, owners) {
+	const plain = tensors.filter(({ name }) => !owners.has(name));
+	return [...plain, ...new Set(owners.values())].reduce((sum, { shape }) => sum + countOf(shape), 0);
 }
 
 /** @param {QuantizedModule} module */
@@ -108,7 +122,7 @@ function groups(items, keyOf) {
  * @param {string} path
  * @param {ReturnType<typeof describe>} description
  */
-function print(path, { format, files, metadata, totals, quantizedWeights, tensors }) {
+function print(path, { format, files, metadata, metadataTypes, odd, totals, quantizedWeights, tensors }) {
 	const quantized = quantizedWeights.length > 0;
 	const rows = tensors.map(({ name, dtype, shape, nbytes, scheme }) => [
 		...[name, dtype, shapeText(shape), integer(nbytes)],
@@ -120,16 +134,10 @@ function print(path, { format, files, metadata, totals, quantizedWeights, tensor
 			? []
 			: [table(['tensor', 'dtype', 'shape', '>bytes', ...(quantized ? ['part of'] : [])], rows), '']),
 		`${printable(path)}: ${format}, ${count}, ${totals.tensors} tensors, ${bytes(totals.nbytes)}`,
+		`  ${integer(totals.weights)} weights, ${bitsText(totals.nbytes, totals.weights)} bits per weight`,
 		...totals.dtypes.map(({ name, count, nbytes }) => `  ${name}: ${count} tensors, ${bytes(nbytes)}`),
 		...totals.schemes.map(({ name, count, nbytes }) => `  ${name}: ${count} quantized weights, ${bytes(nbytes)}`),
-		...Object.entries(metadata).map(([key, value]) => `  metadata ${printable(key)}: ${cut(printable(value))}`),
+		...metadataLines(metadata, metadataTypes),
+		...odd.map((text) => `  odd: ${printable(text)}`),
 	);
-}
-
-/** The most of a metadata value that is printed; --json has all of it. */
-const MAX_VALUE = 100;
-
-/** @param {string} text */
-function cut(text) {
-	return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}...` : text;
 }

@@ -36,17 +36,26 @@ export function countOf(shape) {
 	return shape.reduce((product, edge) => product * edge, 1);
 }
 
+/**
+ * Bits for each of some weights.
+ * @param {number} nbytes
+ * @param {number} count
+ */
+export function bitsText(nbytes, count) {
+	return count === 0 ? '-' : ((8 * nbytes) / count).toFixed(3);
+}
+
 /** @param {string[]} lines */
 export function printLines(...lines) {
 	process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 /**
- * One JSON document. Numbers that JSON cannot say (an infinite SQNR, a NaN) are null.
+ * One JSON document. Numbers that JSON cannot say are null (an infinite SQNR, a NaN) or text (beyond 2^53).
  * @param {unknown} document
  */
 export function printJson(document) {
 	/** @type {(key: string, value: unknown) => unknown} */
-	const plain = (_, value) => (value instanceof RegExp ? String(value) : value);
+	const plain = (_, value) => (value instanceof RegExp || typeof value === 'bigint' ? String(value) : value);
 	process.stdout.write(`${JSON.stringify(document, plain, '\t')}\n`);
 }

@@ -44,16 +44,18 @@ function pattern(text, before = []) {
 	}
 }
 
-/** Options of `quantize` that say something about GGUF files, which this version does not read. */
-const GGUF_OPTIONS = ['--pure', '--imatrix [file]', '--tensor-type [re=type]'];
+/** Options of `quantize` that are to come with the recipes of GGUF files. */
+const LATER_OPTIONS = ['--imatrix [file]', '--tensor-type [re=type]'];
 
 /** @param {Command} command */
-function refuseGgufOptions(command) {
-	for (const flags of GGUF_OPTIONS) {
+function refuseLaterOptions(command) {
+	for (const flags of LATER_OPTIONS) {
 		const option = new Option(flags).hideHelp();
 		command.addOption(option);
 		command.on(`option:${option.name()}`, () =>
-			command.error(`error: option '--${option.name()}' is for GGUF files, which this version does not read`),
+			command.error(
+				`error: option '--${option.name()}' is not in this version yet: GGUF files need --pure for now`,
+			),
 		);
 	}
 }
@@ -62,16 +64,20 @@ function refuseGgufOptions(command) {
 function addQuantize(root) {
 	const command = root
 		.command('quantize')
-		.summary('quantize the weights of a safetensors model')
+		.summary('quantize the weights of a model: safetensors or GGUF')
 		.description(
-			'Quantizes the linear layers of a model. Everything else is copied byte for byte. A config.json beside the input is written ' +
-				'beside the output, with its quantization_config. The output appears when it is complete, or not at all.',
+			'Quantizes the linear layers of a model. Everything else is copied byte for byte. A config.json beside a safetensors model is ' +
+				'written beside the output, with its quantization_config. A GGUF model becomes the file that llama-quantize writes. ' +
+				'The output appears when it is complete, or not at all.',
 		)
-		.argument('<in>', 'a .safetensors file, a .safetensors.index.json, or a directory that holds one of these')
+		.argument(
+			'<in>',
+			'a .safetensors file, a .safetensors.index.json, a .gguf file (any shard of a split one), or a directory that holds one of these',
+		)
 		.argument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run')
 		.requiredOption(
 			'--scheme <name|file.json>',
-			'a name (`blockquant schemes` lists them), or a scheme as JSON: ours or compressed-tensors',
+			'a name (`blockquant schemes` lists them; for GGUF: Q4_K_M, Q8_0, F16, COPY ...), or a scheme as JSON: ours or compressed-tensors',
 		)
 		.option('--include <re>', 'quantize tensors whose name matches, too (repeat for more)', pattern)
 		.option('--exclude <re>', 'keep tensors whose name matches (repeat for more)', pattern)
@@ -84,6 +90,8 @@ function addQuantize(root) {
 				.default('error'),
 		)
 		.option('--correct', "arithmetic in float32 where the reference rounds each step to the weights' dtype")
+		.option('--pure', 'GGUF: every tensor gets the one type, without a recipe (needed for now)')
+		.option('--allow-requantize', 'GGUF: quantize tensors that are quantized already, too')
 		.addOption(workersOption())
 		.option('--dry-run', 'print what would become of each tensor, write nothing')
 		.option('--json', JSON_HELP)
@@ -91,7 +99,7 @@ function addQuantize(root) {
 			if (output === undefined && !options.dryRun) command.error("error: missing required argument 'out'");
 			return quantizeCommand(input, output, options);
 		});
-	refuseGgufOptions(command);
+	refuseLaterOptions(command);
 }
 
 /** @param {Command} root */
@@ -101,11 +109,10 @@ function addOthers(root) {
 		.argument('<in>', 'a quantized model: file, index or directory')
 		.argument('<out>', 'a file; a directory for a model of several files')
 		.addOption(
-			new Option('--dtype <dtype>', 'of the weights (default: that of their scales, else bf16)').choices([
-				'f32',
-				'f16',
-				'bf16',
-			]),
+			new Option(
+				'--dtype <dtype>',
+				'of the weights (default: that of their scales, f16 in GGUF, else bf16)',
+			).choices(['f32', 'f16', 'bf16']),
 		)
 		.addOption(workersOption())
 		.option('--json', JSON_HELP)

@@ -17,6 +17,8 @@ import { table } from './table.js';
  * @property {RegExp[]} [include]
  * @property {RegExp[]} [exclude]
  * @property {number} [workers]
+ * @property {boolean} [pure]
+ * @property {boolean} [allowRequantize]
  * @property {boolean} [dryRun]
  * @property {boolean} [json]
  * @property {'error' | 'allow'} [overflow]
@@ -47,13 +49,14 @@ export async function quantizeCommand(input, output, { scheme: argument, dryRun,
 		printJson({
 			...{ command: 'quantize', input, output, files: result.files, config: result.configPath },
 			...{
+				target: result.plan.target,
 				scheme: result.plan.scheme,
 				totals,
 				nbytes: result.nbytes,
 				seconds,
 				nbytesPerSecond: totals.nbytesBefore / seconds,
 			},
-			...{ tensors: result.plan.tensors, report: result.report, warnings: result.warnings },
+			...{ tensors: withoutSchemes(result.plan), report: result.report, warnings: result.warnings },
 		});
 		return;
 	}
@@ -77,15 +80,16 @@ async function printPlan(input, output, options, json) {
 		const totals = totalsOf(decided);
 		warn(model.warnings);
 		if (json) {
-			const { scheme, tensors } = decided;
+			const { scheme, target } = decided;
 			printJson({
 				command: 'quantize',
 				dryRun: true,
 				input,
 				output: output ?? null,
+				target,
 				scheme,
 				totals,
-				tensors,
+				tensors: withoutSchemes(decided),
 				warnings: model.warnings,
 			});
 			return;
@@ -105,6 +109,11 @@ async function printPlan(input, output, options, json) {
 	}
 }
 
+/** The name in `to` says it. @param {Plan} plan */
+function withoutSchemes({ tensors }) {
+	return tensors.map(({ scheme: _, ...tensor }) => tensor);
+}
+
 /** @param {Plan} plan */
 function totalsOf({ tensors, totals }) {
 	const quantized = tensors.filter(({ quantize }) => quantize);
@@ -116,20 +125,21 @@ function totalsOf({ tensors, totals }) {
 		...totals,
 		kept: totals.tensors - totals.quantized,
 		ratio: totals.nbytesBefore / totals.nbytesAfter,
-		bitsPerQuantizedWeight: bitsOf(quantized),
+		bitsPerQuantizedWeight: quantized.length === 0 ? null : bitsOf(quantized),
 		bitsPerWeight: bitsOf(tensors),
 	};
 }
 
 /** @param {Plan} plan */
-function quantizedText({ scheme, totals: { tensors, quantized } }) {
-	return `${quantized} of ${tensors} tensors quantized to ${scheme.name ?? 'a custom scheme'}, ${tensors - quantized} kept`;
+function quantizedText({ target, scheme, totals: { tensors, quantized } }) {
+	const done = scheme === null ? 'converted' : 'quantized';
+	return `${quantized} of ${tensors} tensors ${done} to ${target}, ${tensors - quantized} kept`;
 }
 
 /** @param {ReturnType<typeof totalsOf>} totals */
 function sizesText({ nbytesBefore, nbytesAfter, ratio, bitsPerQuantizedWeight, bitsPerWeight }) {
 	return (
 		`${bytes(nbytesBefore)} -> ${bytes(nbytesAfter)}, ratio ${ratio.toFixed(2)}; bits per weight: ` +
-		`${bitsPerQuantizedWeight.toFixed(3)} where quantized, ${bitsPerWeight.toFixed(3)} over all`
+		`${bitsPerQuantizedWeight === null ? '' : `${bitsPerQuantizedWeight.toFixed(3)} where quantized, `}${bitsPerWeight.toFixed(3)} over all`
 	);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { readFile } from 'node:fs/promises';
+import { isContainerScheme } from '../containers.js';
 import { BlockQuantError, messageOf } from '../errors.js';
 import { systemError } from '../node/system-error.js';
 import { resolveScheme } from '../presets.js';
@@ -14,10 +15,10 @@ const isPath = (argument) => /\.json$|[/\\]/i.test(argument);
 
 /**
  * @param {string} argument
- * @returns {Promise<Scheme>}
+ * @returns {Promise<string | Scheme>} a name that some kind of file knows
  */
 export async function schemeOfArgument(argument) {
-	if (!isPath(argument)) return resolveScheme(argument, { container: 'safetensors' });
+	if (!isPath(argument)) return isContainerScheme(argument) ? argument : resolveScheme(argument);
 	const json = await readJson(argument);
 	try {
 		return schemeOfJson(json);

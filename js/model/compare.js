@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { Comparer } from '../arrays/compare.js';
+import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { kindOf } from './names.js';
@@ -19,6 +20,7 @@ import { decodeModule, floatValues, quantizedModules } from './weights.js';
  * @property {KindError[]} summary per layer kind
  * @property {string[]} onlyInA
  * @property {string[]} onlyInB
+ * @property {string[]} unread tensors of types that this version cannot decode
  */
 
 /**
@@ -83,6 +85,15 @@ export async function compareModels(a, b, { configA, configB, signal, onProgress
 		summary: [...kinds].map(([kind, { comparer, ...group }]) => ({ kind, ...group, ...comparer.result() })),
 		onlyInA: [...left.keys()].filter((name) => !right.has(name)),
 		onlyInB: [...right.keys()].filter((name) => !left.has(name)),
+		unread: [
+			...new Set(
+				[a, b].flatMap((model) =>
+					containerOf(model)
+						.opaque(model)
+						.map(({ name }) => name),
+				),
+			),
+		],
 	};
 }
 

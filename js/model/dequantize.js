@@ -1,21 +1,21 @@
 // dequantize.js - the way back: a quantized model file in, plain float weights out.
 // SPDX-License-Identifier: MIT
 
-import { removeQuantizationConfig } from '../compressed-tensors/config.js';
+import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { parameterName } from './names.js';
 import { withPool } from '../workers/pool.js';
 import { decodeTensor } from '../workers/tensor.js';
+import { moduleJob } from './module-job.js';
 import { rewriteModel } from './rewrite.js';
-import { jobOf, quantizedModules, readPlanes } from './weights.js';
+import { quantizedModules, readPlanes } from './weights.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
 /** @typedef {import('./types.js').Model} Model */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
-/** @typedef {import('./weights.js').QuantizedModule} QuantizedModule */
-/** @typedef {import('./rewrite.js').Step} Step */
+/** @typedef {import('./module-job.js').QuantizedModule} QuantizedModule */
+/** @typedef {import('./types.js').Step} Step */
 
 /**
  * @typedef {object} DequantizeOptions
@@ -47,12 +47,19 @@ export async function dequantizeModel(model, sink, options = {}) {
 	if (dtype !== undefined && !Object.values(WEIGHT_DTYPES).includes(dtype)) {
 		throw new BlockQuantError('bad-argument', `dtype: ${dtype} is none of f32, f16, bf16`);
 	}
+	const container = containerOf(model);
+	const [opaque] = container.opaque(model);
+	if (opaque !== undefined) {
+		throw new BlockQuantError('unsupported', `type ${opaque.dtype} is not one that this version decodes`, {
+			tensor: opaque.name,
+		});
+	}
 	const owners = await quantizedModules(model, options.config);
 	if (owners.size === 0) throw new BlockQuantError('nothing-to-do', 'no tensor of the model is quantized');
 	checkNames(model, owners);
-	const config = options.config == null ? null : removeQuantizationConfig(options.config);
+	const config = container.plainConfig(options.config);
 	const modules = [...new Set(owners.values())];
-	const results = new Map(modules.map((module) => [module, dtype ?? defaultDtype(module)]));
+	const results = new Map(modules.map((module) => [module, dtype ?? module.dtype]));
 	const started = new Set();
 	/** @type {import('./rewrite.js').RewriteOptions['step']} */
 	const step = (tensor) => {
@@ -62,8 +69,9 @@ export async function dequantizeModel(model, sink, options = {}) {
 		started.add(module);
 		return decodeStep(module, results.get(module) ?? 'bf16');
 	};
+	const stamp = container.plainStamp(dtype ?? modules[0].dtype);
 	const { nbytes, warnings } = await withPool(options, async (pool) => ({
-		nbytes: await rewriteModel(model, sink, { step, pool, signal, onProgress }),
+		nbytes: await rewriteModel(model, sink, { step, stamp, pool, signal, onProgress }),
 		warnings: pool.warnings,
 	}));
 	const dropped = modules.flatMap(({ activations }) => activations);
@@ -86,15 +94,6 @@ export async function dequantizeModel(model, sink, options = {}) {
 
 /**
  * @param {QuantizedModule} module
- * @returns {'f32' | 'f16' | 'bf16'}
- */
-function defaultDtype({ module, tensors }) {
-	const scale = tensors.find(({ name }) => name === parameterName(module, 'weight_scale'));
-	return WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'bf16';
-}
-
-/**
- * @param {QuantizedModule} module
  * @param {'f32' | 'f16' | 'bf16'} dtype
  * @returns {Step}
  */
@@ -105,8 +104,9 @@ function decodeStep(module, dtype) {
 	return {
 		outputs: [{ name, dtype: dtype.toUpperCase(), shape, nbytes }],
 		async run(write, run) {
+			if (module.planes.length === 0) return;
 			try {
-				const { job, tensors } = jobOf(module);
+				const { job, tensors } = moduleJob(module);
 				await decodeTensor(
 					run,
 					job,

@@ -17,7 +17,7 @@ const ANYWHERE = /** @type {[TensorRole, RegExp][]} */ ([
 	['position', /position|^(wpe|rotary_emb|relative_attention_bias|rel_pos.*|pos_?emb.*)$/],
 	['head', /^(lm_head|embed_out|qa_outputs|output_projection|heads?|cls|vocab_.*)$/],
 	['embedding', /embed|^(wte|emb|shared|word_emb.*|token_embd)$/],
-	['router', /router|_gate$|^gate$|^wg$/],
+	['router', /router|(?<!^ffn)_gate$|^ffn_gate_inp|^gate$|^wg$/],
 ]);
 
 /** Heads that share a plain name with layers inside the stack: only where no layer has a number. */
@@ -25,7 +25,7 @@ const OUTSIDE_LAYERS = /^(output|output_layer|score|classifier|decoder|.*_head|s
 
 /** Linear layers, by the last parts of the module's path. */
 const LINEAR = /** @type {[TensorRole, RegExp][]} */ ([
-	['linear.qkv', /(^|\.)(qkv|qkv_proj|query_key_value|c_attn|Wqkv|in_proj)$/],
+	['linear.qkv', /(^|\.)(qkv|qkv_proj|query_key_value|c_attn|Wqkv|in_proj|attn_qkv)$/],
 	['linear.q', /(^|\.)(q|wq|q_proj|q_[ab]_proj|query|q_lin|to_q|attn_q)$/],
 	['linear.k', /(^|\.)(k|wk|k_proj|key|k_lin|to_k|attn_k|kv_a_proj_with_mqa|kv_b_proj)$/],
 	['linear.v', /(^|\.)(v|wv|v_proj|value|v_lin|to_v|attn_v)$/],
@@ -34,9 +34,12 @@ const LINEAR = /** @type {[TensorRole, RegExp][]} */ ([
 		/(^|\.)(o|wo|o_proj|out_proj|out_lin|attn_output)$|att[^.]*\.(output\.)?(dense|c_proj|proj|to_out\.0)$/,
 	],
 	['linear.gate_up', /(^|\.)(gate_up_proj|wi_fused|dense_h_to_4h_swiglu)$/],
-	['linear.gate', /(^|\.)(gate_proj|w1|wi_0|ffn_gate)$/],
-	['linear.down', /(^|\.)(down_proj|w2|wo_ff|fc2|lin2|c_proj|dense_4h_to_h|ffn_down)$|(^|\.)output\.dense$/],
-	['linear.up', /(^|\.)(up_proj|w3|wi|wi_1|fc1|lin1|c_fc|dense_h_to_4h|ffn_up|intermediate\.dense)$/],
+	['linear.gate', /(^|\.)(gate_proj|w1|wi_0|ffn_gate(_exps|_shexp)?)$/],
+	[
+		'linear.down',
+		/(^|\.)(down_proj|w2|wo_ff|fc2|lin2|c_proj|dense_4h_to_h|ffn_down(_exps|_shexp)?)$|(^|\.)output\.dense$/,
+	],
+	['linear.up', /(^|\.)(up_proj|w3|wi|wi_1|fc1|lin1|c_fc|dense_h_to_4h|ffn_up(_exps|_shexp)?|intermediate\.dense)$/],
 ]);
 
 /** T5 calls its feed-forward output `wo`, as Llama's own checkpoints call the attention's. */

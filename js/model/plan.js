@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: MIT
 
 import { tensorJob } from '../arrays/job.js';
-import { schemeToArgs } from '../compressed-tensors/args.js';
+import { containerOf } from '../containers.js';
+import { NBYTES } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { resolveScheme } from '../presets.js';
-import { moduleOf, parameterName } from './names.js';
 import { select } from './select.js';
 
 /** @typedef {import('./types.js').Model} Model */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('./types.js').Target} Target */
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
 /**
@@ -19,11 +19,14 @@ import { select } from './select.js';
  * @property {number[]} shape
  * @property {string} dtype
  * @property {string} from the dtype again, as a table's column
- * @property {string} to the scheme's name, or the dtype if the tensor is kept
+ * @property {string} to the scheme's name, or the dtype if the tensor is kept or converted
+ * @property {Scheme | null} scheme of its values; null: plain numbers, or kept
  * @property {number} nbytesBefore
  * @property {number} nbytesAfter
- * @property {boolean} quantize
+ * @property {boolean} quantize its bytes are made anew, by the scheme or as plain numbers
  * @property {string} reason
+ * @property {boolean} done kept, because it is already what was asked for
+ * @property {boolean} fallback it becomes something else than was asked for
  * @property {boolean} refused selected, but the scheme does not cover its shape: kept as it is
  * @property {{ name: string, dtype: string, shape: number[], nbytes: number }[]} planes the tensors
  *   of the output, under their full names
@@ -31,7 +34,9 @@ import { select } from './select.js';
 
 /**
  * @typedef {object} Plan
- * @property {Scheme} scheme
+ * @property {string} target the name of what the model becomes
+ * @property {Scheme | null} scheme null: plain numbers
+ * @property {any} stamp what the new files say of it
  * @property {PlannedTensor[]} tensors in the model's order
  * @property {{ tensors: number, quantized: number, nbytesBefore: number, nbytesAfter: number }} totals
  */
@@ -44,9 +49,7 @@ import { select } from './select.js';
  * @property {'error' | 'allow'} [overflow]
  */
 
-/**
- * @typedef {{ scheme: string | Scheme } & import('./select.js').SelectOptions & TensorOptions} PlanOptions
- */
+/** @typedef {import('./types.js').TargetOptions & import('./select.js').SelectOptions & TensorOptions} PlanOptions */
 
 /**
  * Decides everything and writes nothing. Needs `await init()` before.
@@ -55,18 +58,21 @@ import { select } from './select.js';
  * @returns {Plan}
  */
 export function plan(model, options) {
-	const scheme = schemeForFile(options.scheme);
-	const selections = select(model.tensors, options);
+	const container = containerOf(model);
+	const target = container.target(model, options);
+	const selections = select(model.tensors, container.rules, options);
 	const tensors = model.tensors.map((tensor, i) => {
 		const selection = selections[i];
 		if (!selection?.quantize) return kept(tensor, selection?.reason ?? '');
-		return planTensor(tensor, scheme, selection, options);
+		return planTensor(tensor, container.floats, target, selection, options);
 	});
 	checkNames(tensors);
 	const quantized = tensors.filter(({ quantize }) => quantize).length;
-	if (quantized === 0) throw nothingToDo(tensors);
+	if (quantized === 0 && !target.mayCopy && !tensors.some(({ done }) => done)) throw nothingToDo(tensors);
 	return {
-		scheme,
+		target: target.name,
+		scheme: target.scheme,
+		stamp: target.stamp,
 		tensors,
 		totals: {
 			tensors: tensors.length,
@@ -79,41 +85,56 @@ export function plan(model, options) {
 
 /**
  * @param {ModelTensor} tensor
- * @param {Scheme} scheme
+ * @param {(tensor: ModelTensor) => ModelTensor} floats
+ * @param {Target} target
  * @param {import('./select.js').Selection} selection
  * @param {PlanOptions} options
  * @returns {PlannedTensor}
  */
-function planTensor(tensor, scheme, { explicit, reason }, options) {
+function planTensor(tensor, floats, target, { explicit, reason }, options) {
 	const { name, shape, dtype, nbytes } = tensor;
-	let job;
-	try {
-		job = jobOf(tensor, scheme, options);
-	} catch (error) {
-		if (!(error instanceof BlockQuantError)) throw error;
-		// Only a shape is a matter of this tensor; anything else is wrong for every one.
-		if (explicit || error.code !== 'bad-shape') throw error.withTensor(name);
-		return { ...kept(tensor, error.detail), refused: true };
+	const choice = target.choose(tensor);
+	if ('keep' in choice) return { ...kept(tensor, choice.keep), done: choice.done ?? false };
+	const values = floats(tensor);
+	/** @type {import('./types.js').OutputTensor[]} */
+	let planes;
+	if (choice.scheme === undefined) planes = [plainOutput(values, choice.dtype)];
+	else {
+		try {
+			const job = jobOf(values, choice.scheme, options);
+			planes = target.outputs(tensor, job.planes, choice.type ?? '');
+		} catch (error) {
+			if (!(error instanceof BlockQuantError)) throw error;
+			// Only a shape is a matter of this tensor; anything else is wrong for every one.
+			if (explicit || error.code !== 'bad-shape') throw error.withTensor(name);
+			return { ...kept(tensor, error.detail), refused: true };
+		}
 	}
-	const module = moduleOf(name) ?? '';
 	return {
 		name,
 		shape,
 		dtype,
 		from: dtype,
-		to: scheme.name ?? 'custom scheme',
+		to: choice.scheme === undefined ? choice.dtype : (choice.scheme.name ?? 'custom scheme'),
+		scheme: choice.scheme ?? null,
 		nbytesBefore: nbytes,
-		nbytesAfter: job.nbytes,
+		nbytesAfter: planes.reduce((sum, plane) => sum + plane.nbytes, 0),
 		quantize: true,
-		reason,
+		reason: choice.why ?? reason,
+		done: false,
+		fallback: choice.why !== undefined,
 		refused: false,
-		planes: job.planes.map((plane) => ({
-			name: parameterName(module, plane.name),
-			dtype: plane.dtype,
-			shape: plane.shape,
-			nbytes: plane.nbytes,
-		})),
+		planes,
 	};
+}
+
+/**
+ * @param {ModelTensor} values
+ * @param {string} dtype
+ */
+function plainOutput({ name, shape }, dtype) {
+	const width = NBYTES[WEIGHT_DTYPES[dtype]];
+	return { name, dtype, shape, nbytes: shape.reduce((product, edge) => product * edge, width) };
 }
 
 /**
@@ -147,10 +168,13 @@ function kept({ name, shape, dtype, nbytes }, reason) {
 		dtype,
 		from: dtype,
 		to: dtype,
+		scheme: null,
 		nbytesBefore: nbytes,
 		nbytesAfter: nbytes,
 		quantize: false,
 		reason,
+		done: false,
+		fallback: false,
 		refused: false,
 		planes: [{ name, dtype, shape, nbytes }],
 	};
@@ -181,44 +205,4 @@ function nothingToDo(tensors) {
 		? `, because the scheme refuses all that are, such as ${refused.name}: ${refused.reason}`
 		: '; name some with include, or look at the reasons in the plan of each tensor';
 	return new BlockQuantError('nothing-to-do', `no tensor is selected to be quantized${why}`);
-}
-
-/**
- * A safetensors file carries compressed-tensors' layouts, made from weights alone.
- * @param {string | Scheme} given
- * @returns {Scheme}
- */
-function schemeForFile(given) {
-	const scheme = resolveScheme(given, { container: 'safetensors' });
-	const name = scheme.name ?? 'this scheme';
-	let args;
-	try {
-		args = schemeToArgs(scheme);
-	} catch (error) {
-		if (!(error instanceof BlockQuantError)) throw error;
-		throw new BlockQuantError(
-			'unsupported',
-			`a safetensors file carries compressed-tensors layouts, and ${name} is none: ${error.detail}`,
-			{ cause: error },
-		);
-	}
-	const { weights, input_activations: inputs } = args;
-	if (inputs && inputs.dynamic !== true) {
-		throw new BlockQuantError(
-			'unsupported',
-			`${name} has static activation scales, which need calibration data; ` +
-				`for a file of weights use ${weightOnly(weights)}`,
-		);
-	}
-	return scheme;
-}
-
-/**
- * The preset of the same weights that needs no calibration.
- * @param {{ type?: unknown, num_bits?: unknown, group_size?: unknown }} weights
- */
-function weightOnly({ type, num_bits: bits, group_size: group }) {
-	if (type === 'float' && bits === 4) return group === 16 ? 'nvfp4a16' : 'mxfp4a16';
-	if (type === 'float') return 'fp8_dynamic';
-	return `w${bits}a16`;
 }

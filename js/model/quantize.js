@@ -1,14 +1,13 @@
 // quantize.js - a model file in, the same model with quantized weights out, band by band.
 // SPDX-License-Identifier: MIT
 
-import { schemeToArgs } from '../compressed-tensors/args.js';
-import { addQuantizationConfig, quantizationConfig } from '../compressed-tensors/config.js';
+import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { withPool } from '../workers/pool.js';
 import { encodeTensor } from '../workers/tensor.js';
-import { moduleOf, roleOf } from './names.js';
+import { convertStep } from './convert.js';
 import { jobOf, plan } from './plan.js';
 import { rewriteModel } from './rewrite.js';
 
@@ -18,7 +17,7 @@ import { rewriteModel } from './rewrite.js';
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').PlannedTensor} PlannedTensor */
-/** @typedef {import('./rewrite.js').Step} Step */
+/** @typedef {import('./types.js').Step} Step */
 
 /**
  * @typedef {object} RunOptions
@@ -37,7 +36,7 @@ import { rewriteModel } from './rewrite.js';
  * @property {({ name: string } & ReturnType<import('../arrays/job.js').TensorJob['finish']>)[]} report what each tensor's job found
  * @property {number} nbytes written, headers and index included
  * @property {string | null} config the text of the new config.json, if one was given
- * @property {object} quantizationConfig its `quantization_config`, for those without one
+ * @property {object | null} quantizationConfig its `quantization_config`, for those without one
  * @property {string[]} warnings
  */
 
@@ -62,8 +61,8 @@ export async function quantizeModel(model, sink, options) {
  */
 async function quantizeOn(pool, model, sink, options) {
 	const decided = plan(model, options);
-	const section = quantizationConfig(schemeToArgs(decided.scheme), modulesOf(decided));
-	const config = options.config == null ? null : addQuantizationConfig(options.config, section);
+	const container = containerOf(model);
+	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
 	/** @type {Reports} */
 	const reports = new Map();
@@ -71,12 +70,13 @@ async function quantizeOn(pool, model, sink, options) {
 		pool,
 		signal: options.signal,
 		onProgress: options.onProgress,
-		step(tensor, rawName) {
+		stamp: decided.stamp,
+		step(tensor) {
 			const planOf = planned.get(tensor.name);
 			if (!planOf?.quantize) return null;
-			const step = quantizeStep(tensor, planOf, decided, options, reports);
-			const outputs = step.outputs.map((output) => respelled(output, tensor.name, rawName));
-			return { ...step, outputs };
+			const values = container.floats(tensor);
+			if (planOf.scheme === null) return convertStep(values, planOf.planes[0], options, reports);
+			return quantizeStep(values, planOf, { scheme: planOf.scheme }, options, reports);
 		},
 	});
 	// In the model's order, whatever the one in which tensors were done.
@@ -86,7 +86,7 @@ async function quantizeOn(pool, model, sink, options) {
 		report,
 		nbytes,
 		config,
-		quantizationConfig: section,
+		quantizationConfig,
 		warnings: [...model.warnings, ...pool.warnings, ...warningsOf(decided, report)],
 	};
 }
@@ -94,9 +94,9 @@ async function quantizeOn(pool, model, sink, options) {
 /** @typedef {Map<string, QuantizeResult['report'][number]>} Reports by tensor name */
 
 /**
- * @param {ModelTensor} tensor
+ * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
  * @param {PlannedTensor} planned
- * @param {Plan} decided
+ * @param {{ scheme: import('../scheme.js').Scheme }} decided
  * @param {QuantizeOptions} options
  * @param {Reports} reports
  * @returns {Step}
@@ -121,51 +121,23 @@ function quantizeStep(tensor, planned, { scheme }, options, reports) {
 }
 
 /**
- * A plane's name, spelled as the input spells the module's.
- * @param {import('../safetensors/write.js').OutputTensor} output
- * @param {string} name of the weight
- * @param {string} rawName
- */
-function respelled(output, name, rawName) {
-	if (!rawName.endsWith('weight')) return output;
-	const parameter = output.name.slice(name.length - 'weight'.length);
-	return { ...output, rawName: rawName.slice(0, -'weight'.length) + parameter };
-}
-
-/**
- * What a config.json must know of the modules: which are quantized although they are no linear
- * layers, and which are linear layers although they are not quantized.
- * @param {Plan} decided
- */
-function modulesOf({ tensors }) {
-	/** @type {string[]} */
-	const others = [];
-	/** @type {string[]} */
-	const ignore = [];
-	let linear = false;
-	for (const { name, shape, quantize } of tensors) {
-		const module = moduleOf(name);
-		if (module === null) continue;
-		const isLinear = LINEAR_LAYER.test(roleOf(name));
-		if (quantize && isLinear) linear = true;
-		else if (quantize) others.push(module);
-		else if (isLinear && shape.length === 2) ignore.push(module);
-	}
-	return { targets: linear ? ['Linear', ...others] : others, ignore };
-}
-
-/** Roles of weights that are torch's Linear: heads, routers and gates are too. */
-const LINEAR_LAYER = /^(linear\..*|head|router)$/;
-
-/**
  * @param {Plan} decided
  * @param {QuantizeResult['report']} report
  */
 function warningsOf({ tensors }, report) {
+	const fallbacks = tensors.filter(({ fallback }) => fallback);
 	return [
+		...(fallbacks.length === 0 ? [] : [fallbackText(fallbacks)]),
 		...tensors
 			.filter(({ refused }) => refused)
 			.map(({ name, reason }) => `tensor ${quoted(name)} is kept: ${reason}`),
 		...report.flatMap(({ name, warnings }) => warnings.map((text) => `tensor ${quoted(name)}: ${text}`)),
 	];
+}
+
+/** @param {PlannedTensor[]} fallbacks */
+function fallbackText(fallbacks) {
+	const types = [...new Set(fallbacks.map(({ to }) => to))].join(', ');
+	const count = fallbacks.length === 1 ? 'one tensor becomes' : `${fallbacks.length} tensors become`;
+	return `${count} ${types} instead: the ${fallbacks[0].reason}, as in ${fallbacks[0].name}`;
 }

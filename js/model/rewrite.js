@@ -1,11 +1,9 @@
 // rewrite.js - a model file written anew: some tensors replaced, all others copied byte for byte.
 // SPDX-License-Identifier: MIT
 
+import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { writerOf } from '../io/sink.js';
-import { alignmentOf } from '../safetensors/dtypes.js';
-import { writeIndex } from '../safetensors/index-file.js';
-import { layoutSafetensors } from '../safetensors/write.js';
 import { checkCancelled } from '../workers/cancel.js';
 import { discard } from '../workers/discard.js';
 import { eachInOrder, eachInPlace } from '../workers/order.js';
@@ -14,26 +12,10 @@ import { pieces } from './bands.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
-/** @typedef {import('../safetensors/write.js').OutputTensor} OutputTensor */
 /** @typedef {import('./types.js').Model} Model */
-/** @typedef {import('./types.js').ModelFile} ModelFile */
+/** @typedef {import('./types.js').OutputFile} OutputFile */
+/** @typedef {import('./types.js').Step} Step */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
-/** @typedef {import('../workers/order.js').Run} Run */
-
-/**
- * What happens to one tensor: the tensors that stand in its place, and how their bytes are made.
- * @typedef {object} Step
- * @property {OutputTensor[]} outputs
- * @property {(write: StepWriter, run: Run) => Promise<void>} run writes each output byte once, in any order
- */
-
-/**
- * @callback StepWriter
- * @param {number} output index into the step's outputs
- * @param {Uint8Array} bytes
- * @param {number} offset in that output
- * @returns {Promise<void>}
- */
 
 /**
  * @typedef {object} Progress
@@ -45,8 +27,8 @@ import { pieces } from './bands.js';
 
 /**
  * @typedef {object} RewriteOptions
- * @property {(tensor: ModelTensor, rawName: string) => Step | null} step null: copy it; rawName: the
- *   name as the input's header spells it
+ * @property {(tensor: ModelTensor) => Step | null} step null: copy it
+ * @property {any} [stamp] what the layout must say of the new model; default: what the old one said
  * @property {Pool} [pool] several tensors are run on it at once; default: one after the other, here
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
@@ -77,48 +59,25 @@ export async function rewriteModel(model, sink, options) {
 	return guarded(sink, () => writeShards(model, sink, options, advance));
 }
 
-/** @typedef {{ file: ModelFile, steps: { tensor: ModelTensor, step: Step }[],
- *   layout: import('../safetensors/write.js').SafetensorsLayout }} FilePlan */
 /** @typedef {(tensor: ModelTensor, nbytes: number) => void} Advance */
 
 /**
  * Every header is made before the first byte is written.
  * @param {Model} model
  * @param {RewriteOptions} options
- * @returns {FilePlan[]}
  */
-function layoutOf(model, options) {
-	const tensors = new Map(model.tensors.map((tensor) => [tensor.name, tensor]));
-	return model.files.map((file) => {
-		const steps = file.header.tensors.flatMap(({ name, rawName, begin }) => {
-			const tensor = tensors.get(name);
-			if (tensor === undefined) return [];
-			const step = options.step(tensor, rawName) ?? copyStep(tensor, rawName);
-			// Data stay in the input's order, which need not be the header's.
-			const outputs = step.outputs.map((output) => ({ ...output, rank: begin }));
-			return [{ tensor, step: { ...step, outputs } }];
-		});
-		const outputs = steps.flatMap(({ step }) => step.outputs);
-		// Readers of a file whose data are misaligned anyway do not care.
-		const keepOrder = !isAligned(file);
-		return { file, steps, layout: layoutSafetensors(outputs, file.header.rawMetadata, { keepOrder }) };
-	});
-}
-
-/** @param {ModelFile} file */
-function isAligned({ header: { tensors, dataStart } }) {
-	return tensors.every(({ begin, dtype }) => (dataStart + begin) % alignmentOf(dtype) === 0);
+function layoutOf(model, { step, stamp = null }) {
+	return containerOf(model).layout(model, (tensor) => step(tensor) ?? copyStep(tensor), stamp);
 }
 
 /**
  * @param {ModelTensor} tensor
- * @param {string} rawName
  * @returns {Step}
  */
-function copyStep(tensor, rawName) {
+function copyStep(tensor) {
 	const { name, dtype, shape, nbytes } = tensor;
 	return {
-		outputs: [{ name, rawName, dtype, shape, nbytes }],
+		outputs: [{ name, dtype, shape, nbytes }],
 		run: (write, run) =>
 			eachInPlace(run, pieces(nbytes), async ({ offset, length }) => {
 				checkCancelled(run.signal);
@@ -130,31 +89,25 @@ function copyStep(tensor, rawName) {
 }
 
 /**
- * @param {FilePlan | undefined} filePlan
+ * @param {OutputFile | undefined} file
  * @param {Sink} sink
  * @param {RewriteOptions} options
  * @param {Advance} advance
  */
-async function writeFile(filePlan, sink, { signal, pool = new Pool({ workers: 1 }) }, advance) {
-	if (filePlan === undefined) throw new BlockQuantError('internal', 'a model without a file');
-	const { layout } = filePlan;
+async function writeFile(file, sink, { signal, pool = new Pool({ workers: 1 }) }, advance) {
+	if (file === undefined) throw new BlockQuantError('internal', 'a model without a file');
 	const put = writerOf(sink);
-	await put(layout.header, 0);
-	let first = 0;
-	const steps = filePlan.steps.map((one) => {
-		const starts = layout.offsets.slice(first, first + one.step.outputs.length);
-		first += starts.length;
-		return { ...one, starts };
-	});
-	await eachInOrder(pool.window, steps, async ({ tensor, step, starts }, order, stopped) => {
+	await put(file.header, 0);
+	for (const { offset, nbytes } of file.padding) await put(new Uint8Array(nbytes), offset);
+	await eachInOrder(pool.window, file.parts, async ({ tensor, step, offsets }, order, stopped) => {
 		checkCancelled(signal);
 		const nbytesOut = step.outputs.reduce((sum, { nbytes }) => sum + nbytes, 0);
 		let told = 0;
 		let written = 0;
 		advance(tensor, 0);
-		/** @type {StepWriter} */
+		/** @type {import('./types.js').StepWriter} */
 		const write = async (output, bytes, offset) => {
-			const start = starts[output];
+			const start = offsets[output];
 			const room = step.outputs[output]?.nbytes ?? 0;
 			if (start === undefined || offset < 0 || offset + bytes.byteLength > room) {
 				throw new BlockQuantError('internal', 'a write outside of its tensor', {
@@ -176,7 +129,7 @@ async function writeFile(filePlan, sink, { signal, pool = new Pool({ workers: 1 
 		}
 		advance(tensor, tensor.nbytes - told);
 	});
-	return layout.nbytes;
+	return file.nbytes;
 }
 
 /**
@@ -186,27 +139,18 @@ async function writeFile(filePlan, sink, { signal, pool = new Pool({ workers: 1 
  * @param {Advance} advance
  */
 async function writeShards(model, directory, options, advance) {
-	/** @type {Map<string, string>} */
-	const weightMap = new Map();
-	let totalSize = 0;
+	const files = layoutOf(model, options);
 	let nbytes = 0;
-	for (const filePlan of layoutOf(model, options)) {
-		const outputs = filePlan.steps.flatMap(({ step }) => step.outputs);
-		// A shard whose tensors all went into another one is not written: nothing would name it.
-		if (outputs.length === 0) continue;
-		for (const output of outputs) {
-			weightMap.set(output.name, filePlan.file.name);
-			totalSize += output.nbytes;
-		}
-		const sink = await directory.open(filePlan.file.name);
-		nbytes += await guarded(sink, () => writeFile(filePlan, sink, options, advance));
+	for (const file of files) {
+		const sink = await directory.open(file.name);
+		nbytes += await guarded(sink, () => writeFile(file, sink, options, advance));
 	}
-	const text = writeIndex(weightMap, totalSize, model.index?.metadata);
-	const sink = await directory.open(model.index?.name ?? 'model.safetensors.index.json');
+	const index = containerOf(model).index(model, files);
+	if (index === null) return nbytes;
+	const sink = await directory.open(index.name);
 	return guarded(sink, async () => {
-		const bytes = new TextEncoder().encode(text);
-		await writerOf(sink)(bytes, 0);
-		return nbytes + bytes.byteLength;
+		await writerOf(sink)(index.bytes, 0);
+		return nbytes + index.bytes.byteLength;
 	});
 }
 

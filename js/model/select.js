@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
-import { WEIGHT_DTYPES } from '../layouts.js';
-import { moduleOf, roleOf } from './names.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('./types.js').SelectRules} SelectRules */
 
 /**
  * @typedef {object} Selection
@@ -15,38 +14,28 @@ import { moduleOf, roleOf } from './names.js';
  */
 
 /**
- * Patterns are searched anywhere in a tensor's name. Without any, the 2-D weights of linear layers
- * are selected. `include` adds what it matches, `exclude` takes away, and wins.
+ * Patterns are searched anywhere in a tensor's name. Without any, the container's own rules select. `include` adds what
+ * it matches, `exclude` takes away, and wins.
  * @typedef {object} SelectOptions
  * @property {(RegExp | string)[] | RegExp | string} [include]
  * @property {(RegExp | string)[] | RegExp | string} [exclude]
  */
 
-/** @type {Partial<Record<import('./names.js').TensorRole, string>>} */
-const ROLE_REASONS = {
-	embedding: 'an embedding, read by row',
-	position: 'a position table',
-	norm: 'a norm',
-	head: 'an output head',
-	router: 'a router or gate',
-	bias: 'a bias',
-	other: 'not the weight of a linear layer',
-};
-
 /**
  * Decides for every tensor.
  * @param {ModelTensor[]} tensors
+ * @param {SelectRules} rules
  * @param {SelectOptions} [options]
  * @returns {Selection[]}
  */
-export function select(tensors, options = {}) {
+export function select(tensors, rules, options = {}) {
 	const include = patterns(options.include, 'include');
 	const exclude = patterns(options.exclude, 'exclude');
-	const transposed = isTransposed(tensors);
+	const keptBecause = rules.keeper(tensors);
 	return tensors.map((tensor) => {
 		const out = exclude.find((pattern) => pattern.test(tensor.name));
 		if (out !== undefined) return keep(`excluded by ${out}`);
-		const refusal = refusalOf(tensor);
+		const refusal = rules.refusal(tensor);
 		const by = include.find((pattern) => pattern.test(tensor.name));
 		if (by !== undefined) {
 			if (refusal === null) return { quantize: true, explicit: true, reason: `included by ${by}` };
@@ -55,12 +44,8 @@ export function select(tensors, options = {}) {
 			});
 		}
 		if (refusal !== null) return keep(refusal);
-		const unfit = ROLE_REASONS[roleOf(tensor.name)];
-		if (unfit !== undefined) return keep(unfit);
-		if (tensor.shape.length !== 2) return keep(`${tensor.shape.length}-D, not a matrix`);
-		if (tensor.shape.includes(0)) return keep('it has no elements');
-		if (transposed(tensor.name)) return keep('stored transposed (GPT-2 Conv1D), unlike a linear layer');
-		return { quantize: true, explicit: false, reason: 'the weight of a linear layer' };
+		const why = keptBecause(tensor);
+		return why === null ? { quantize: true, explicit: false, reason: rules.reason } : keep(why);
 	});
 }
 
@@ -70,31 +55,6 @@ export function select(tensors, options = {}) {
  */
 function keep(reason) {
 	return { quantize: false, explicit: false, reason };
-}
-
-/**
- * Why no scheme can take this tensor; null if one may.
- * @param {ModelTensor} tensor
- */
-function refusalOf({ name, dtype }) {
-	if (moduleOf(name) === null) {
-		return /(^|[._])bias$/.test(name) ? 'a bias' : 'only tensors named *.weight are quantized';
-	}
-	return dtype in WEIGHT_DTYPES ? null : `its dtype ${dtype} is not F32, F16 or BF16`;
-}
-
-/**
- * GPT-2's Conv1D layers keep [in, out]: seen from its fused projection, three times as wide as high.
- * Rows of such a matrix are not what a linear layer's loader would decode.
- * @param {ModelTensor[]} tensors
- * @returns {(name: string) => boolean}
- */
-function isTransposed(tensors) {
-	const gpt2 = tensors.some(
-		({ name, shape: [rows, cols] }) =>
-			name.endsWith('attn.c_attn.weight') && rows !== undefined && cols === 3 * rows,
-	);
-	return (name) => gpt2 && /\.c_(attn|proj|fc)\.weight$/.test(name);
 }
 
 /**

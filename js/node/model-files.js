@@ -3,11 +3,11 @@
 
 import { mkdir, readdir, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { CONTAINERS, containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { dequantizeModel } from '../model/dequantize.js';
-import { openIndex, openModel } from '../model/open.js';
+import { openModel } from '../model/open.js';
 import { quantizeModel } from '../model/quantize.js';
-import { isIndexName } from '../safetensors/index-file.js';
 import { configPlace, isQuantized, readOrNull, writeText } from './config-file.js';
 import { FileTransaction } from './file-sink.js';
 import { fileSource } from './file-source.js';
@@ -21,7 +21,7 @@ import { systemCode, systemError } from './system-error.js';
  * @typedef {object} PathModel
  * @property {string[]} paths of all files that were opened
  * @property {boolean} fromDirectory whether the path given was a directory
- * @property {string} configPath where its config.json is, or would be
+ * @property {string | null} configPath where its config.json is, or would be; null: its kind has none
  * @property {string | null} config the text of that file
  * @property {() => Promise<void>} close
  */
@@ -33,7 +33,7 @@ import { systemCode, systemError } from './system-error.js';
  */
 
 /**
- * Opens a model: a safetensors file, an index, or a directory that holds one of these.
+ * Opens a model: its file, an index, one of the shards of a GGUF model, or a directory that holds one of these.
  * @param {string} path
  * @returns {Promise<Model & PathModel>}
  */
@@ -47,17 +47,19 @@ export async function openModelPath(path) {
 		for (const source of sources) await source.close();
 	};
 	try {
-		if (isIndexName(file)) {
-			const { shards } = await openIndex(first);
-			for (const shard of shards) sources.push(await fileSource(join(directory, shard)));
+		for (const container of Object.values(CONTAINERS)) {
+			const others = await container.companions(first);
+			for (const name of others) sources.push(await fileSource(join(directory, name)));
 		}
-		const configPath = join(directory, 'config.json');
+		const model = await openModel(sources);
+		const { configName } = containerOf(model);
+		const configPath = configName === null ? null : join(directory, configName);
 		return {
-			...(await openModel(sources)),
+			...model,
 			paths: [file, ...sources.slice(1).map(({ name }) => join(directory, name ?? ''))],
 			fromDirectory,
 			configPath,
-			config: await readOrNull(configPath),
+			config: configPath === null ? null : await readOrNull(configPath),
 			close,
 		};
 	} catch (error) {
@@ -104,7 +106,10 @@ export async function dequantizeModelPath(input, output, options) {
  */
 async function convert(input, output, isOurs, run) {
 	const model = await openModelPath(input);
-	const transaction = new FileTransaction([...model.paths, ...(model.config === null ? [] : [model.configPath])]);
+	const transaction = new FileTransaction([
+		...model.paths,
+		...(model.configPath === null || model.config === null ? [] : [model.configPath]),
+	]);
 	let created;
 	try {
 		const { directory, name } = await outputPlace(model, output);
@@ -122,7 +127,7 @@ async function convert(input, output, isOurs, run) {
 				await transaction.check(join(directory, file));
 		}
 		const result = await run(model, model.index === null ? await open(name) : { open });
-		const place = await configPlace(model.configPath, join(directory, name), result.config, isOurs);
+		const place = await configPlace(model.configPath ?? '', join(directory, name), result.config, isOurs);
 		if (place.path !== null && !place.same) await writeText(transaction, place.path, result.config ?? '');
 		await transaction.commit();
 		return {
@@ -147,14 +152,19 @@ async function convert(input, output, isOurs, run) {
  */
 async function outputPlace(model, output) {
 	const isDirectory = /[/\\]$/.test(output) || ((await statOrNull(output))?.isDirectory() ?? false);
-	const isFile = output.endsWith('.safetensors') || isIndexName(output);
+	const own = containerOf(model);
+	const isIndex = own.isIndex(output);
+	const isFile = own.isModelFile(output) || isIndex;
+	if (!isFile && !isDirectory && Object.values(CONTAINERS).some((other) => other.isModelFile(output))) {
+		throw new BlockQuantError('bad-argument', `${output}: a ${model.format} model is written as ${model.format}`);
+	}
 	if (model.index === null) {
 		const inside = isDirectory || (model.fromDirectory && !isFile);
-		if (inside) return { directory: output, name: model.files[0]?.name ?? '' };
+		if (inside) return { directory: output, name: model.name };
 		return { directory: dirname(output), name: basename(output) };
 	}
 	if (isDirectory || !isFile) return { directory: output, name: model.index.name };
-	if (isIndexName(output)) return { directory: dirname(output), name: basename(output) };
+	if (isIndex) return { directory: dirname(output), name: basename(output) };
 	throw new BlockQuantError('bad-argument', `${output}: a model of several files needs a directory as its output`);
 }
 
@@ -176,21 +186,17 @@ async function makeDirectory(directory, output) {
 }
 
 /**
- * The model file of a directory, as transformers would look for it.
+ * The model file of a directory.
  * @param {string} directory
  */
 async function findModel(directory) {
 	const names = await readdir(directory).catch((cause) => {
 		throw systemError(cause, `cannot read ${directory}`);
 	});
-	for (const usual of ['model.safetensors', 'model.safetensors.index.json']) {
-		if (names.includes(usual)) return join(directory, usual);
-	}
-	const indexes = names.filter(isIndexName);
-	const files = indexes.length > 0 ? indexes : names.filter((name) => name.endsWith('.safetensors'));
+	const files = Object.values(CONTAINERS).flatMap((container) => container.mainFiles(names));
 	const [only] = files;
 	if (files.length === 1 && only !== undefined) return join(directory, only);
-	const what = files.length === 0 ? 'no safetensors file' : `${files.length} safetensors files and no index`;
+	const what = files.length === 0 ? 'no model file' : `${files.length} models`;
 	throw new BlockQuantError('bad-argument', `${directory} holds ${what}: name the model's file`);
 }
 

@@ -9,6 +9,7 @@ import { Writable } from 'node:stream';
 import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withProgress } from '../../js/cli/progress.js';
+import { gguf } from './gguf-support.js';
 import { cli, headerOf, root, run, start, temporaryFolder } from './cli-support.js';
 
 const folder = temporaryFolder();
@@ -25,10 +26,10 @@ before(() => {
 });
 
 /** Starts to quantize into a new folder; resolves when some output is there. */
-async function startQuantizing(name) {
+async function startQuantizing(name, input = model, output = 'out.safetensors', options = ['--scheme', 'w4a16']) {
 	const directory = join(folder, name);
 	mkdirSync(directory);
-	const { child, ended } = start('quantize', model, join(directory, 'out.safetensors'), '--scheme', 'w4a16');
+	const { child, ended } = start('quantize', input, join(directory, output), ...options);
 	while (readdirSync(directory).length === 0) {
 		assert.equal(child.exitCode, null, 'it ended before it wrote anything');
 		await sleep(5);
@@ -60,6 +61,23 @@ describe('interrupted', () => {
 		child.kill('SIGKILL');
 		assert.equal((await ended).signal, 'SIGKILL');
 		for (const name of readdirSync(directory)) assert.match(name, /^\.out\.safetensors\..*\.tmp$/);
+	});
+
+	it('by SIGKILL while it writes a GGUF file it leaves none under the final name', async () => {
+		const path = join(folder, 'large.gguf');
+		const start = gguf({ tensors: [{ name: 'a.weight', dims: [32768, 32768], type: 1, data: new Uint8Array(0) }] });
+		const file = openSync(path, 'w');
+		writeSync(file, start);
+		ftruncateSync(file, start.length + 2 * 32768 ** 2);
+		closeSync(file);
+		for (const [name, milliseconds] of Object.entries({ early: 0, later: 300 })) {
+			const args = ['--scheme', 'q8_0', '--pure'];
+			const { directory, child, ended } = await startQuantizing(`kill-${name}`, path, 'out.gguf', args);
+			await sleep(milliseconds);
+			child.kill('SIGKILL');
+			assert.equal((await ended).signal, 'SIGKILL');
+			for (const left of readdirSync(directory)) assert.match(left, /^\.out\.gguf\..*\.tmp$/);
+		}
 	});
 
 	it('by a reader that closes the pipe it does not fail', async () => {
@@ -132,7 +150,7 @@ describe('progress', () => {
 
 describe('memory', () => {
 	it('stays below 400 MB on a tensor of 1.5 GB and two hundred small ones', { timeout: 300_000 }, () => {
-		const args = [join(root, 'scripts/memory.mjs'), '--json', '--limit', '400', 'w4a16', 'nvfp4a16'];
+		const args = [join(root, 'scripts/memory.mjs'), '--json', '--limit', '400', 'w4a16', 'nvfp4a16', 'q8_0'];
 		const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
 		assert.equal(status, 0, stderr);
 		assert.ok(JSON.parse(stdout).worst > 30, 'a figure that can be one');

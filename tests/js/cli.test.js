@@ -104,9 +104,8 @@ describe('wrong usage', () => {
 			'--overflow',
 			'maybe',
 		],
-		[/'--pure' is for GGUF files/, ...quantize, '--pure'],
-		[/'--imatrix' is for GGUF files/, ...quantize, '--imatrix', 'file'],
-		[/'--tensor-type' is for GGUF files/, ...quantize, '--tensor-type', 'a=q4_k'],
+		[/'--imatrix' is not in this version/, ...quantize, '--imatrix', 'file'],
+		[/'--tensor-type' is not in this version/, ...quantize, '--tensor-type', 'a=q4_k'],
 		[/argument 'f64' is invalid/, 'dequantize', 'in', 'out', '--dtype', 'f64'],
 		[/missing required argument 'b'/, 'compare', 'a'],
 	])

@@ -90,7 +90,7 @@ test('outputs that cannot be: no directory, a directory, a device, a missing par
 	}
 	await assert.rejects(fileSink(directory), { code: 'io', message: /is a directory/ });
 	await assert.rejects(openModelPath(join(directory, 'none.safetensors')), { code: 'io', message: /no such file/ });
-	await assert.rejects(openModelPath(folder()), { code: 'bad-argument', message: /holds no safetensors file/ });
+	await assert.rejects(openModelPath(folder()), { code: 'bad-argument', message: /holds no model file/ });
 	assert.deepEqual(readdirSync(directory), ['model.safetensors']);
 });
 

@@ -1,0 +1,152 @@
+// target.js - what a scheme's name means for a GGUF file: the type of each tensor, and the number of the file's type.
+// SPDX-License-Identifier: MIT
+
+import { BlockQuantError } from '../errors.js';
+import { WEIGHT_DTYPES } from '../layouts.js';
+import { presetNamed, presetOf, resolveScheme } from '../presets.js';
+import { fileTypeNamed, guessedFileType, needsMatrix, typeForRows } from './ftypes.js';
+import { inOrder } from './layout.js';
+import { U32, valueOf } from './pairs.js';
+import { presetOfType, typeNamed } from './types.js';
+
+/** @typedef {import('../model/types.js').Model} Model */
+/** @typedef {import('../model/types.js').ModelTensor} ModelTensor */
+/** @typedef {import('../model/types.js').Target} Target */
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+
+/** Not a type: everything stays as it is, in the order and layout of a new file. */
+const COPY = 'COPY';
+const PREFIX = /^ggml:/i;
+
+/**
+ * Whether a name means something for GGUF files.
+ * @param {string} name
+ */
+export function isFileType(name) {
+	const bare = name.replace(PREFIX, '');
+	return bare.toUpperCase() === COPY || fileTypeNamed(bare) !== undefined;
+}
+
+/**
+ * @param {Model} model
+ * @param {import('../model/types.js').TargetOptions} options
+ * @returns {Target}
+ */
+export function ggufTarget(model, { scheme: given, pure, allowRequantize, imatrix }) {
+	if (imatrix !== undefined) {
+		throw new BlockQuantError('unsupported', 'importance matrices for GGUF files: not in this version');
+	}
+	const name = nameOf(given);
+	if (name.toUpperCase() === COPY) return copyTarget(model);
+	const fileType = fileTypeNamed(name) ?? unknown(name);
+	const { type } = fileType;
+	if (!typeNamed(type)?.quantized) return { ...targetOf(type, null), stamp: { fileType: fileType.number } };
+	if (!pure) {
+		throw new BlockQuantError(
+			'unsupported',
+			`${fileType.name} mixes several types by a recipe, which is not in this version: with --pure (pure: true) every tensor becomes ${type}`,
+		);
+	}
+	// Where all rows fall back to another type, the type itself need not be here.
+	return { ...targetOf(type, presetOfType(type)?.scheme ?? null), stamp: { fileType: fileType.number } };
+
+	/**
+	 * @param {string} type
+	 * @param {Scheme | null} scheme
+	 */
+	function targetOf(type, scheme) {
+		return {
+			name: scheme?.name ?? type,
+			scheme,
+			mayCopy: !typeNamed(type)?.quantized,
+			/** @param {ModelTensor} tensor */
+			choose: (tensor) => choose(tensor, fileType, allowRequantize ?? false),
+			/** @type {Target['outputs']} */
+			outputs: ({ name, shape }, [{ nbytes }], dtype) => [{ name, dtype, shape, nbytes }],
+		};
+	}
+}
+
+/** @param {string} name @returns {never} */
+function unknown(name) {
+	// Throws where no family has the name, with the nearest one.
+	const { name: other } = presetNamed(name);
+	const advice = PREFIX.test(other) ? 'no type of GGUF files' : 'no type of ggml';
+	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${other} is ${advice}`);
+}
+
+/** @param {string | Scheme} given */
+function nameOf(given) {
+	if (typeof given === 'string') return given.replace(PREFIX, '');
+	const name = presetOf(resolveScheme(given))?.name ?? 'this scheme';
+	if (PREFIX.test(name)) return name.replace(PREFIX, '');
+	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${name} is none`);
+}
+
+/**
+ * @param {ModelTensor} tensor that is selected
+ * @param {import('./ftypes.js').FileType} fileType
+ * @param {boolean} allowRequantize
+ * @returns {import('../model/types.js').Choice}
+ */
+function choose({ name, dtype, shape }, fileType, allowRequantize) {
+	const { type: wanted } = fileType;
+	const row = shape.at(-1) ?? 1;
+	const type = typeForRows(wanted, row);
+	const block = typeNamed(wanted)?.block;
+	if (type === null) {
+		throw new BlockQuantError(
+			'bad-shape',
+			`rows of ${row} values are no whole blocks of ${block}, and ${wanted} has no fallback: exclude it`,
+			{ tensor: name },
+		);
+	}
+	if (type === dtype) return { keep: `is ${type} already`, done: true };
+	if (!(dtype in WEIGHT_DTYPES) && !allowRequantize) {
+		throw new BlockQuantError(
+			'unsupported',
+			`is ${dtype} already, and quantizing twice loses more than once: start from a float model, or allow it (--allow-requantize)`,
+			{ tensor: name },
+		);
+	}
+	if (needsMatrix(fileType, type, name)) {
+		throw new BlockQuantError('unsupported', `${type} needs an importance matrix, which is not in this version`, {
+			tensor: name,
+		});
+	}
+	const why = type === wanted ? undefined : `rows of ${row} are no whole blocks of ${wanted}`;
+	if (!typeNamed(type)?.quantized) return { dtype: type, why };
+	const preset = presetOfType(type);
+	if (preset !== undefined) return { scheme: preset.scheme, type, why };
+	const need = why === undefined ? type : `${why} and need ${type}, which`;
+	throw new BlockQuantError('unsupported', `${need} is not in this version`, { tensor: name });
+}
+
+/**
+ * @param {Model} model
+ * @returns {Target}
+ */
+function copyTarget(model) {
+	/** @type {import('./read.js').GgufHeader} */
+	const header = model.files[0].header;
+	const said = header.pairs.find(({ key }) => key === 'general.file_type');
+	const fileType =
+		said?.type === U32
+			? Number(valueOf(header.bytes, said))
+			: guessedFileType(inOrder(model.tensors).map(({ dtype }) => dtype));
+	return {
+		name: COPY,
+		scheme: null,
+		mayCopy: true,
+		choose: () => ({ keep: 'copied' }),
+		outputs: () => [],
+		stamp: { fileType },
+	};
+}
+
+/**
+ * @param {'f32' | 'f16' | 'bf16'} dtype
+ */
+export function plainStamp(dtype) {
+	return { fileType: fileTypeNamed(dtype)?.number ?? 0 };
+}

@@ -1,0 +1,85 @@
+// target.js - what a scheme means for a safetensors model: compressed-tensors' planes for each weight.
+// SPDX-License-Identifier: MIT
+
+import { schemeToArgs } from '../compressed-tensors/args.js';
+import { BlockQuantError } from '../errors.js';
+import { moduleOf, parameterName } from '../model/names.js';
+import { presets, resolveScheme } from '../presets.js';
+
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+/** @typedef {import('../model/types.js').Target} Target */
+
+/**
+ * Whether a name means something in any file, or in none.
+ * @param {string} name
+ */
+export function isPresetName(name) {
+	const wanted = name.toLowerCase();
+	return [...presets().keys()].some((known) => known === wanted || known.endsWith(`:${wanted}`));
+}
+
+/**
+ * @param {import('../model/types.js').Model} _
+ * @param {import('../model/types.js').TargetOptions} options
+ * @returns {Target}
+ */
+export function safetensorsTarget(_, { scheme: given, pure, allowRequantize }) {
+	for (const [name, value] of Object.entries({ pure, allowRequantize })) {
+		if (value) throw new BlockQuantError('bad-argument', `${name} is for GGUF files`);
+	}
+	const scheme = schemeForFile(given);
+	return {
+		name: scheme.name ?? 'a custom scheme',
+		scheme,
+		mayCopy: false,
+		choose: () => ({ scheme }),
+		outputs: ({ name }, planes) =>
+			planes.map(({ name: plane, dtype, shape, nbytes }) => ({
+				name: parameterName(moduleOf(name) ?? '', plane),
+				dtype,
+				shape,
+				nbytes,
+			})),
+		stamp: null,
+	};
+}
+
+/**
+ * A safetensors file carries compressed-tensors' layouts, made from weights alone.
+ * @param {string | Scheme} given
+ * @returns {Scheme}
+ */
+function schemeForFile(given) {
+	const scheme = resolveScheme(given, { container: 'safetensors' });
+	const name = scheme.name ?? 'this scheme';
+	let args;
+	try {
+		args = schemeToArgs(scheme);
+	} catch (error) {
+		if (!(error instanceof BlockQuantError)) throw error;
+		throw new BlockQuantError(
+			'unsupported',
+			`a safetensors file carries compressed-tensors layouts, and ${name} is none: ${error.detail}`,
+			{ cause: error },
+		);
+	}
+	const { weights, input_activations: inputs } = args;
+	if (inputs && inputs.dynamic !== true) {
+		throw new BlockQuantError(
+			'unsupported',
+			`${name} has static activation scales, which need calibration data; ` +
+				`for a file of weights use ${weightOnly(weights)}`,
+		);
+	}
+	return scheme;
+}
+
+/**
+ * The preset of the same weights that needs no calibration.
+ * @param {{ type?: unknown, num_bits?: unknown, group_size?: unknown }} weights
+ */
+function weightOnly({ type, num_bits: bits, group_size: group }) {
+	if (type === 'float' && bits === 4) return group === 16 ? 'nvfp4a16' : 'mxfp4a16';
+	if (type === 'float') return 'fp8_dynamic';
+	return `w${bits}a16`;
+}
