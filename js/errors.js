@@ -19,13 +19,14 @@
  * | `same-file` | the output is the input, perhaps through a link |
  * | `io` | the operating system or browser refused to read or write, or a file ended early |
  * | `cancelled` | the caller's AbortSignal fired |
+ * | `worker-failed` | a worker did not start, or ended before its work was done |
  * | `not-initialized` | an array function was called before `await init()` |
  * | `out-of-memory` | the engine gives no more memory to the wasm module |
  * | `internal` | a state that should not exist: please report it |
  *
  * @typedef {'bad-argument' | 'unknown-scheme' | 'bad-scheme' | 'bad-shape' | 'nonfinite' | 'overflow'
  *   | 'bad-file' | 'unsupported' | 'nothing-to-do' | 'name-clash' | 'same-file' | 'io' | 'cancelled'
- *   | 'not-initialized' | 'out-of-memory' | 'internal'} ErrorCode
+ *   | 'worker-failed' | 'not-initialized' | 'out-of-memory' | 'internal'} ErrorCode
  */
 
 /**

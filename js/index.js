@@ -1,6 +1,7 @@
 // index.js - what every entry exports, but init(), which knows where the wasm is.
 // SPDX-License-Identifier: MIT
 
+export { dequantizeAsync, quantizeAsync } from './arrays/async.js';
 export { compare } from './arrays/compare.js';
 export { dequantize, fakeQuantize, quantize } from './arrays/quantize.js';
 export { fromCompressedTensors } from './compressed-tensors/from.js';
@@ -12,3 +13,4 @@ export { openModel } from './model/open.js';
 export { plan } from './model/plan.js';
 export { quantizeModel } from './model/quantize.js';
 export { schemes } from './presets.js';
+export { createPool } from './workers/pool.js';

@@ -1,5 +1,6 @@
 // bench.mjs - `npm run bench [-- FILTER] [--json]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
-// encode and decode, side by side. FILTER: part of a preset's name.
+// encode and decode, side by side; then whole files and arrays with one worker and two (bench-files.mjs). FILTER: part of a
+// preset's name, or of such a row's.
 //
 // One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds run one
 // after the other, so what else the machine does shows in their ratio first.
@@ -8,6 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measureFiles, printFiles } from './bench-files.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
@@ -83,5 +85,10 @@ function print(rows) {
 
 build();
 const rows = measure();
-if (json) console.log(JSON.stringify(rows, null, '\t'));
-else print(rows);
+if (!json) print(rows);
+const files = await measureFiles(filter, 3);
+if (json) console.log(JSON.stringify([...rows, ...files], null, '\t'));
+else {
+	console.log('');
+	printFiles(files);
+}

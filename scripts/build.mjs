@@ -5,7 +5,8 @@
 //     slim.mjs                 without it: init({ wasm })
 //     node.mjs                 reads core.wasm beside it; files
 //     workerd.mjs              imports ./core.wasm as a module, as Cloudflare's runtime wants it
-//     worker.mjs               the other end of the pool, in one piece
+//     worker.mjs               the other end of calls and of a pool, in one piece; index and slim have the text of a smaller one
+//                              inside (js/entry/band-worker.js), which serves pools alone
 //     cli.mjs                  the command
 //     chunk-*.mjs              what several of them share, so that two entries in one program are one core
 import { execFileSync } from 'node:child_process';
@@ -14,7 +15,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -43,6 +44,16 @@ const keepWasmImport = {
 	},
 };
 
+/** Comments stay behind, which esbuild keeps in part: a twentieth of the entry. Their documentation is in the types. */
+const withoutComments = {
+	name: 'without-comments',
+	setup(plugin) {
+		plugin.onLoad({ filter: /\.js$/ }, async ({ path }) => ({
+			contents: (await transform(await readFile(path, 'utf8'), { minifyWhitespace: true, charset: 'utf8' })).code,
+		}));
+	},
+};
+
 const common = {
 	absWorkingDir: root,
 	outdir: dist,
@@ -51,14 +62,29 @@ const common = {
 	platform: 'neutral',
 	target: 'es2022',
 	packages: 'external',
-	loader: { '.wasm': 'binary' },
-	plugins: [keepWasmImport],
+	loader: { '.wasm': 'binary', '.txt': 'text' },
+	plugins: [keepWasmImport, withoutComments],
 	charset: 'utf8',
 	legalComments: 'none',
 	logLevel: 'warning',
 };
 
+/* First the worker of pools: index and slim take its text. */
+await build({
+	...common,
+	outdir: undefined,
+	entryPoints: [entry('entry/band-worker.js')],
+	outfile: join(root, 'build/worker.txt'),
+	format: 'esm',
+	minify: true,
+});
 const results = await Promise.all([
+	build({
+		...common,
+		entryPoints: { worker: entry('entry/worker.js') },
+		format: 'esm',
+		outExtension: { '.js': '.mjs' },
+	}),
 	build({
 		...common,
 		entryPoints: {
@@ -71,12 +97,6 @@ const results = await Promise.all([
 		format: 'esm',
 		splitting: true,
 		chunkNames: 'chunk-[hash]',
-		outExtension: { '.js': '.mjs' },
-	}),
-	build({
-		...common,
-		entryPoints: { worker: entry('entry/worker.js') },
-		format: 'esm',
 		outExtension: { '.js': '.mjs' },
 	}),
 	build({

@@ -1,45 +1,34 @@
 // memory.mjs - the command's peak memory on a model with one tensor of 1.5 GB and two hundred small ones. `npm run memory`.
 // SPDX-License-Identifier: MIT
 //
-// The model is a sparse file: zeros that take no room on disk. With --json one line of JSON; with --limit MB exit 1 above it.
-// Names of runs as arguments (w4a16 nvfp4a16 q8_0 compare dequantize) do only those and what they need.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeSync, ftruncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// The model is a sparse file: zeros that take no room on disk. With --json one line of JSON; with --limit MB exit 1 above it;
+// --workers 1,2 are the numbers of workers. Names of runs as arguments (w4a16 nvfp4a16 q8_0 compare dequantize) do only those
+// and what they need.
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { runCli, withFolder, writeGguf, writeModel } from './measure-cli.mjs';
 
-const cli = resolve(dirname(fileURLToPath(import.meta.url)), '../dist/cli.mjs');
 const { values: options, positionals: chosen } = parseArgs({
 	allowPositionals: true,
-	options: { json: { type: 'boolean' }, limit: { type: 'string' } },
+	options: {
+		json: { type: 'boolean' },
+		limit: { type: 'string' },
+		workers: { type: 'string', default: '1,2' },
+	},
 });
-const folder = mkdtempSync(join(tmpdir(), 'blockquant-memory-'));
-const model = join(folder, 'model.safetensors');
-const ggufModel = join(folder, 'model.gguf');
-const inFolder = (name) => join(folder, name);
+const counts = options.workers.split(',');
 
-/** In the child, at its end: the most memory that it ever had, in kB. VmHWM, unlike maxrss, knows nothing of the parent. */
-const probe = `
-	import { readFileSync, writeFileSync } from 'node:fs';
-	process.on('exit', () => {
-		let peak = process.resourceUsage().maxRSS;
-		try {
-			peak = Number(/VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]);
-		} catch {}
-		writeFileSync(${JSON.stringify(inFolder('peak'))}, String(peak));
-	});
-`;
-
+/** What each run is: arguments, given where its files are; and another run whose output it reads. */
 const runs = {
-	w4a16: ['quantize', model, inFolder('w4a16.safetensors'), '--scheme', 'w4a16'],
-	nvfp4a16: ['quantize', model, inFolder('nvfp4a16.safetensors'), '--scheme', 'nvfp4a16'],
-	q8_0: ['quantize', ggufModel, inFolder('q8_0.gguf'), '--scheme', 'q8_0', '--pure'],
-	compare: ['compare', model, inFolder('w4a16.safetensors')],
-	dequantize: ['dequantize', inFolder('w4a16.safetensors'), inFolder('back.safetensors')],
+	w4a16: { args: (at) => ['quantize', at('model'), at('w4a16'), '--scheme', 'w4a16'], workers: true },
+	nvfp4a16: { args: (at) => ['quantize', at('model'), at('nvfp4a16'), '--scheme', 'nvfp4a16'], workers: true },
+	q8_0: {
+		args: (at) => ['quantize', at('model', 'gguf'), at('q8_0', 'gguf'), '--scheme', 'q8_0', '--pure'],
+		workers: true,
+	},
+	compare: { args: (at) => ['compare', at('model'), at('w4a16')], needs: 'w4a16' },
+	dequantize: { args: (at) => ['dequantize', at('w4a16'), at('back')], workers: true, needs: 'w4a16' },
 };
-const needs = { compare: 'w4a16', dequantize: 'w4a16' };
 const names = chosen.length === 0 ? Object.keys(runs) : chosen;
 for (const name of names)
 	if (!Object.hasOwn(runs, name)) {
@@ -47,22 +36,29 @@ for (const name of names)
 		process.exit(2);
 	}
 
-try {
-	const nbytes = writeModel();
-	writeGguf();
-	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || needs[one] === name));
+const shapes = { 'model.layers.0.mlp.up_proj.weight': [24576, 32768] };
+for (let i = 0; i < 100; i++) {
+	shapes[`model.layers.${i}.self_attn.q_proj.weight`] = [128, 256];
+	shapes[`model.layers.${i}.input_layernorm.weight`] = [256];
+}
+
+await withFolder((folder) => {
+	const at = (name, kind = 'safetensors') => join(folder, `${name}.${kind}`);
+	const nbytes = writeModel(at('model'), 'BF16', shapes);
+	writeGguf(at('model', 'gguf'), shapes);
+	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || runs[one].needs === name));
 	const peaks = {};
-	for (const name of wanted) {
-		const start = performance.now();
-		const peakMB = run(name);
-		const seconds = (performance.now() - start) / 1000;
-		peaks[name] = { peakMB, seconds };
-		if (!options.json)
-			console.log(
-				`${name.padEnd(12)} ${peakMB.toFixed(0).padStart(5)} MB at the peak  ${seconds.toFixed(1).padStart(6)} s`,
-			);
-	}
-	const worst = Math.max(...names.map((name) => peaks[name].peakMB));
+	for (const name of wanted)
+		for (const count of runs[name].workers ? counts : [null]) {
+			const label = count === null ? name : `${name}, workers ${count}`;
+			const result = runCli(folder, [...runs[name].args(at), ...(count === null ? [] : ['--workers', count])]);
+			if (names.includes(name)) peaks[label] = result;
+			if (!options.json)
+				console.log(
+					`${label.padEnd(24)} ${result.peakMB.toFixed(0).padStart(5)} MB at the peak  ${result.seconds.toFixed(1).padStart(6)} s`,
+				);
+		}
+	const worst = Math.max(...Object.values(peaks).map(({ peakMB }) => peakMB));
 	if (options.json) console.log(JSON.stringify({ nbytes, peaks, worst }));
 	else
 		console.log(
@@ -72,78 +68,4 @@ try {
 		console.error(`memory: ${worst.toFixed(0)} MB is above the limit of ${options.limit} MB`);
 		process.exitCode = 1;
 	}
-} finally {
-	rmSync(folder, { recursive: true, force: true });
-}
-
-/** The tensors of the model, in the order of their names in a GGUF file. */
-function shapesOfModel() {
-	const shapes = { 'model.layers.0.mlp.up_proj.weight': [24576, 32768] };
-	for (let i = 0; i < 100; i++) {
-		shapes[`model.layers.${i}.self_attn.q_proj.weight`] = [128, 256];
-		shapes[`model.layers.${i}.input_layernorm.weight`] = [256];
-	}
-	return shapes;
-}
-
-/** A sparse file: what it begins with, and zeros. */
-function writeSparse(path, start, nbytes) {
-	const file = openSync(path, 'w');
-	writeSync(file, start);
-	ftruncateSync(file, nbytes);
-	closeSync(file);
-}
-
-/** The same tensors in GGUF, as BF16. */
-function writeGguf() {
-	const numbers = (...values) => {
-		const bytes = Buffer.alloc(8 * values.length);
-		values.forEach((value, i) => bytes.writeBigUInt64LE(BigInt(value), 8 * i));
-		return bytes;
-	};
-	const u32 = (value) => numbers(value).subarray(0, 4);
-	let end = 0;
-	const infos = Object.entries(shapesOfModel()).map(([name, shape]) => {
-		const begin = end;
-		end += shape.reduce((product, edge) => product * edge, 2);
-		return [
-			numbers(name.length),
-			Buffer.from(name),
-			u32(shape.length),
-			numbers(...shape.toReversed()),
-			u32(30),
-			numbers(begin),
-		];
-	});
-	const start = Buffer.concat([Buffer.from('GGUF'), u32(3), numbers(infos.length, 0), ...infos.flat()]);
-	writeSparse(ggufModel, start, Math.ceil(start.length / 32) * 32 + end);
-}
-
-/** Writes the model's header and as many zeros as it promises; gives its size. */
-function writeModel() {
-	const shapes = shapesOfModel();
-	let end = 0;
-	const header = {};
-	for (const [name, shape] of Object.entries(shapes)) {
-		const begin = end;
-		end += shape.reduce((product, edge) => product * edge, 2);
-		header[name] = { dtype: 'BF16', shape, data_offsets: [begin, end] };
-	}
-	const json = Buffer.from(JSON.stringify(header));
-	const length = Buffer.alloc(8);
-	const padding = Buffer.alloc((8 - (json.length % 8)) % 8, ' ');
-	length.writeBigUInt64LE(BigInt(json.length + padding.length));
-	const start = Buffer.concat([length, json, padding]);
-	writeSparse(model, start, start.length + end);
-	return start.length + end;
-}
-
-/** Peak memory of a run, in MB of 10^6 bytes. */
-function run(name) {
-	const imported = `data:text/javascript,${encodeURIComponent(probe)}`;
-	const { status, stderr } = spawnSync(process.execPath, ['--import', imported, cli, ...runs[name]], {
-		encoding: 'utf8',
-	});
-	if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr}`);
-	return (Number(readFileSync(inFolder('peak'), 'utf8')) * 1024) / 1e6;
-}
+});

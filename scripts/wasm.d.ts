@@ -4,3 +4,9 @@ declare module '*.wasm' {
 	const wasm: Uint8Array<ArrayBuffer>;
 	export default wasm;
 }
+
+/* build/worker.txt is js/entry/band-worker.js in one piece, as text (scripts/build.mjs). */
+declare module '*.txt' {
+	const text: string;
+	export default text;
+}

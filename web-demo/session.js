@@ -24,7 +24,7 @@ const SAMPLE_NAME = 'random.safetensors';
 export class Session {
 	/** @type {{ model: Model, name: string, config: string | null } | null} */
 	#input = null;
-	/** @type {{ files: File[], config: string } | null} */
+	/** @type {{ files: File[], config: string | null } | null} */
 	#output = null;
 	/** @type {AbortController | null} */
 	#running = null;

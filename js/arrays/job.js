@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: MIT
 
 import { NBYTES, ROLES } from '../core/abi.js';
-import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { WEIGHT_DTYPES } from '../layouts.js';
 import { presetOf } from '../presets.js';
 import { bandsOf, planTensor } from './plan.js';
+import { addRange, addReport, emptyRange, emptyReport, perform } from './task.js';
 import { plainArray } from './typed.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./plan.js').Band} Band */
+/** @typedef {import('./task.js').Done} Done */
 
 /**
  * @typedef {object} TensorOptions
@@ -83,14 +83,17 @@ function rangesOf(ranges, plan) {
 	return { lo, hi };
 }
 
-/** Quantizes one tensor. Synchronous. */
+/**
+ * Quantizes one tensor: range() and encode() at once; or the tasks of its bands, done anywhere in any order, and their
+ * results taken in the order of the bands, which decides what the first error is.
+ */
 export class TensorJob {
 	#planned;
 	#options;
 	/** @type {{ importance?: Float32Array, nimportance?: number, lo?: Float32Array, hi?: Float32Array }} */
 	#more = {};
-	#range = { lo: 0, hi: 0, seen: 0 };
-	#report = { fused_values: 0, generic_values: 0, overflow_blocks: 0, nonfinite_values: 0, first_nonfinite: 0 };
+	#range = emptyRange();
+	#report = emptyReport();
 
 	/** @param {TensorOptions} options */
 	constructor(options) {
@@ -126,7 +129,18 @@ export class TensorJob {
 	/** The first pass over a band. @param {Band} band @param {Uint8Array} weights its bytes */
 	range(band, weights) {
 		this.#check(band, weights);
-		theCore().range(this.#planned.bytes, band.struct, weights, this.#range, this.#report);
+		this.takeRange(perform(this.rangeTask(band), [weights]));
+	}
+
+	/** @param {Band} band @returns {import('./task.js').RangeTask} */
+	rangeTask(band) {
+		return { call: 'range', plan: this.#planned.bytes, band: band.struct };
+	}
+
+	/** @param {Done} done of the next band */
+	takeRange({ range, report }) {
+		addRange(this.#range, range);
+		addReport(this.#report, report);
 		this.#refuseNonfinite();
 	}
 
@@ -138,28 +152,34 @@ export class TensorJob {
 	 */
 	encode(band, weights) {
 		this.#check(band, weights);
+		const done = perform(this.encodeTask(band), [weights]);
+		this.takeEncoded(done);
+		return done.planes;
+	}
+
+	/** Only after the last takeRange(), if there are two passes. @param {Band} band @returns {import('./task.js').EncodeTask} */
+	encodeTask(band) {
+		const { plan, bytes } = this.#planned;
 		const { importance, nimportance, lo, hi } = this.#more;
 		const { cell_offset: cell, ncells } = band.struct;
 		const more = {
 			importance,
 			nimportance,
-			range: this.#planned.plan.passes === 2 ? this.#range : undefined,
-			lo: lo?.subarray(cell, cell + ncells),
-			hi: hi?.subarray(cell, cell + ncells),
+			range: plan.passes === 2 ? this.#range : undefined,
+			// Copies: a subarray would be posted with all of its buffer.
+			lo: lo?.slice(cell, cell + ncells),
+			hi: hi?.slice(cell, cell + ncells),
 			correct: this.#options.correct,
 		};
-		const planes = theCore().encode(
-			this.#planned.bytes,
-			this.#planned.plan,
-			band.struct,
-			weights,
-			more,
-			this.#report,
-		);
+		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, more };
+	}
+
+	/** @param {Pick<Done, 'report'>} done of the next band */
+	takeEncoded({ report }) {
+		addReport(this.#report, report);
 		this.#refuseNonfinite();
 		if (this.#report.overflow_blocks && this.#options.overflow !== 'allow')
 			throw new BlockQuantError('overflow', this.#overflowText());
-		return planes;
 	}
 
 	#overflowText() {
@@ -198,73 +218,5 @@ export class TensorJob {
 /** @param {TensorOptions} options */
 export const tensorJob = (options) => new TensorJob(options);
 
-/** @param {import('../layouts.js').PlaneInfo} expected @param {{ name: string, dtype: string, shape: number[], nbytes: number } | undefined} given */
-function checkPlane(expected, given) {
-	const said = (/** @type {any} */ plane) => `${plane.dtype} [${plane.shape.join(', ')}], ${plane.nbytes} bytes`;
-	if (!given) throw new BlockQuantError('bad-shape', `plane ${expected.name} is missing; expected ${said(expected)}`);
-	if (said(given) !== said(expected))
-		throw new BlockQuantError('bad-shape', `plane ${expected.name} is ${said(given)}; expected ${said(expected)}`);
-}
-
-/** Decodes one tensor. Synchronous. */
-export class DecodeJob {
-	#planned;
-	#fake;
-	#shape;
-	#report = { fused_values: 0, generic_values: 0 };
-
-	/**
-	 * @param {object} options
-	 * @param {Scheme} options.scheme
-	 * @param {number[]} options.shape of the weights
-	 * @param {{ name: string, dtype: string, shape: number[], nbytes: number }[]} options.planes
-	 * @param {'f32' | 'f16' | 'bf16'} [options.dtype] of the weights; by default that of an `input` scale plane
-	 * @param {boolean} [options.fake] the fake quantizer's values, in dtype
-	 */
-	constructor({ scheme, shape, planes, dtype, fake = false }) {
-		const byName = new Map(planes.map((plane) => [plane.name, plane]));
-		const scale = byName.get('weight_scale') ?? byName.get('scales.0');
-		const weights = dtype ?? WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'f32';
-		this.#planned = planTensor(scheme, shape, weights);
-		this.#fake = fake;
-		this.#shape = shape;
-		/** The planes in the order that decode() takes them. */
-		this.planes = this.#planned.planes;
-		for (const plane of this.planes) checkPlane(plane, byName.get(plane.name));
-	}
-
-	/** @param {number} maxBytes of float32 values; a band is at least one step */
-	bands(maxBytes) {
-		return bandsOf(this.#planned, (maxBytes / 4) * NBYTES[this.#inputDtype()]);
-	}
-
-	#inputDtype() {
-		return ['f32', 'f16', 'bf16'][this.#planned.plan.input - 1];
-	}
-
-	/** @param {Band} band @param {Uint8Array[]} planes the bytes of each plane that band.planes says */
-	decode(band, planes) {
-		const said = this.planes.findIndex((plane) => plane.role === 'shape');
-		if (said >= 0) this.#checkShape(planes[said]);
-		return theCore().decode(this.#planned.bytes, this.#planned.plan, band.struct, planes, this.#fake, this.#report);
-	}
-
-	/** A plane that says the shape must say this one. @param {Uint8Array} bytes of int64 */
-	#checkShape(bytes) {
-		const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-		const said = this.#shape.map((_, i) => view.getBigInt64(8 * i, true));
-		if (said.every((dim, i) => dim === BigInt(this.#shape[i]))) return;
-		throw new BlockQuantError(
-			'bad-shape',
-			`the shape stored is [${said.join(', ')}]; expected [${this.#shape.join(', ')}]`,
-		);
-	}
-
-	/** Which path ran. */
-	finish() {
-		return { fusedValues: this.#report.fused_values, genericValues: this.#report.generic_values };
-	}
-}
-
-/** @param {ConstructorParameters<typeof DecodeJob>[0]} options */
-export const decodeJob = (options) => new DecodeJob(options);
+/** @param {any} plan @returns {import('./task.js').Sizes} */
+export const sizesOf = ({ nplanes, workspace_nbytes }) => ({ nplanes, workspace_nbytes });

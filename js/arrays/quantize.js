@@ -3,7 +3,8 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf, resolveScheme } from '../presets.js';
-import { decodeJob, tensorJob } from './job.js';
+import { decodeJob } from './decode-job.js';
+import { tensorJob } from './job.js';
 import { MAX_BAND, checkShape } from './plan.js';
 import { plainArray } from './typed.js';
 import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.js';
@@ -60,10 +61,11 @@ function checkCalibration(scheme, calibration) {
 }
 
 /**
+ * Everything that can be checked before the weights are looked at, and memory for the planes.
  * @param {import('./weights.js').Weights} given
  * @param {QuantizeOptions} options
  */
-function run(given, options) {
+export function prepare(given, options) {
 	checkOptions(options);
 	const data = plainWeights(given);
 	const scheme = resolveScheme(options.scheme);
@@ -71,15 +73,25 @@ function run(given, options) {
 	checkCalibration(scheme, options.calibration);
 	checkCount(data, options.shape);
 	const job = tensorJob({ ...options, scheme, dtype });
+	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes));
+	return { data, count: data.length, scheme, dtype, job, stored };
+}
+
+/**
+ * @param {import('./weights.js').Weights} given
+ * @param {QuantizeOptions} options
+ */
+function run(given, options) {
+	const prepared = prepare(given, options);
+	const { data, dtype, job, stored } = prepared;
 	if (job.passes === 2)
 		for (const band of job.bands(MAX_BAND))
 			job.range(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
-	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes));
 	for (const band of job.bands(MAX_BAND)) {
 		const bytes = job.encode(band, weightBytes(data, band.valueOffset, band.nvalues, dtype));
 		band.planes.forEach(({ offset }, p) => stored[p].set(bytes[p], offset));
 	}
-	return { scheme, dtype, job, stored, count: data.length };
+	return prepared;
 }
 
 /**
@@ -91,7 +103,11 @@ function run(given, options) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape, bad-argument, nonfinite, overflow, not-initialized
  */
 export function quantize(data, options) {
-	const { scheme, job, stored, count } = run(data, options);
+	return tensorOf(run(data, options), options.shape);
+}
+
+/** @param {ReturnType<typeof prepare>} prepared when all is stored @param {number[]} shape @returns {QuantizedTensor} */
+export function tensorOf({ scheme, job, stored, count }, shape) {
 	const blocks = job.planes[0].role === 'blocks';
 	const planes = job.planes.map((plane, p) => [
 		plane.name,
@@ -99,7 +115,7 @@ export function quantize(data, options) {
 	]);
 	return {
 		scheme: presetOf(scheme)?.name ?? scheme,
-		shape: [...options.shape],
+		shape: [...shape],
 		bytes: blocks ? stored[0] : null,
 		planes: blocks ? null : Object.fromEntries(planes),
 		nbytes: job.nbytes,
@@ -126,6 +142,12 @@ function decodeAll(job, count, stored) {
  * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape (a plane of the wrong size too), not-initialized
  */
 export function dequantize(quantized) {
+	const { job, count, stored } = prepareDecode(quantized);
+	return decodeAll(job, count, stored);
+}
+
+/** @param {Parameters<typeof dequantize>[0]} quantized */
+export function prepareDecode(quantized) {
 	if (!quantized || typeof quantized !== 'object')
 		throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
 	const { shape, bytes, planes } = quantized;
@@ -148,13 +170,9 @@ export function dequantize(quantized) {
 			`plane ${stray.name} is none of this scheme's: ${job.planes.map(({ name }) => name).join(', ')}`,
 		);
 	const inOrder = job.planes.map(
-		({ name }) => /** @type {any} */ (stored.find((plane) => plane.name === name)).bytes,
+		({ name }) => /** @type {Plane} */ (stored.find((plane) => plane.name === name)).bytes,
 	);
-	return decodeAll(
-		job,
-		shape.reduce((product, dim) => product * dim, 1),
-		inOrder,
-	);
+	return { job, count: shape.reduce((product, dim) => product * dim, 1), stored: inOrder };
 }
 
 /** @param {string} name @param {unknown} plane @returns {Plane & { name: string }} */

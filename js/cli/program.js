@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { compareCommand } from './compare.js';
 import { dequantizeCommand } from './dequantize.js';
@@ -14,7 +15,14 @@ import { schemesCommand } from './schemes.js';
 const { version } = createRequire(import.meta.url)('blockquant/package.json');
 
 const JSON_HELP = 'one JSON document on stdout';
-const WORKERS_HELP = 'threads to use: reserved, this version uses one; the result does not depend on it';
+/** The most threads that a user can want; the result does not depend on their number. */
+const MAX_WORKERS = 1024;
+
+/** --workers, for commands that compute. */
+const workersOption = () =>
+	new Option('--workers <n>', 'threads to compute with')
+		.argParser(integerFrom(1, MAX_WORKERS))
+		.default(availableParallelism(), 'as many as there are cores');
 
 /** @param {number} min @param {number} max */
 function integerFrom(min, max) {
@@ -88,7 +96,7 @@ function addQuantize(root) {
 		.option('--correct', "arithmetic in float32 where the reference rounds each step to the weights' dtype")
 		.option('--pure', 'GGUF: every tensor gets the one type, without a recipe (needed for now)')
 		.option('--allow-requantize', 'GGUF: quantize tensors that are quantized already, too')
-		.option('--workers <n>', WORKERS_HELP, integerFrom(1, 1024))
+		.addOption(workersOption())
 		.option('--dry-run', 'print what would become of each tensor, write nothing')
 		.option('--json', JSON_HELP)
 		.action((input, output, options) => {
@@ -110,7 +118,7 @@ function addOthers(root) {
 				'of the weights (default: that of their scales, f16 in GGUF, else bf16)',
 			).choices(['f32', 'f16', 'bf16']),
 		)
-		.option('--workers <n>', WORKERS_HELP, integerFrom(1, 1024))
+		.addOption(workersOption())
 		.option('--json', JSON_HELP)
 		.action((input, output, options) => dequantizeCommand(input, output, options));
 	root.command('inspect')

@@ -2,19 +2,25 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
+import { KERNELS } from './abi.js';
 import { Core } from './core.js';
+
+/** @typedef {import('../workers/start.js').WorkerPlace} WorkerPlace */
 
 /**
  * @typedef {object} InitOptions
  * @property {BufferSource | WebAssembly.Module | Response | Promise<Response> | URL | string} [wasm] core.wasm as bytes, a
  *   compiled module, a response or an address to fetch; by default the one inside the entry
  * @property {'scalar' | 'simd128'} [kernels] which kernels to use (for tests; both give the same bytes)
+ * @property {string | URL} [workerUrl] of blockquant/worker, where the app serves it; default: the entry's own
  */
 
 /** @type {Core | undefined} */
 let core;
 /** @type {WebAssembly.Module | undefined} */
 let compiled;
+/** @type {WorkerPlace | undefined} */
+let workerPlace;
 /** @type {Promise<void> | undefined} */
 let loading;
 
@@ -29,6 +35,12 @@ export function theModule() {
 	theCore();
 	return /** @type {WebAssembly.Module} */ (compiled);
 }
+
+/** The kernels in use. */
+export const theKernels = () => KERNELS[theCore().kernels];
+
+/** Where workers find their program; undefined: nowhere. */
+export const theWorkerPlace = () => workerPlace;
 
 /**
  * @param {unknown} wasm
@@ -80,12 +92,17 @@ async function load(options, inside) {
  * An init() for an entry point. Idempotent: the first call's options hold, unless a later call asks for other kernels or
  * wasm; a failed call can be tried again.
  * @param {() => unknown} inside the wasm of the entry: bytes, a module, or undefined
+ * @param {() => WorkerPlace | undefined} [worker] the program of its workers
  */
-export function makeInit(inside) {
+export function makeInit(inside, worker) {
 	/** @param {InitOptions} [options] @returns {Promise<void>} */
 	return function init(options = {}) {
 		if (options === null || typeof options !== 'object')
-			return Promise.reject(new BlockQuantError('bad-argument', 'init: expected options { wasm?, kernels? }'));
+			return Promise.reject(
+				new BlockQuantError('bad-argument', 'init: expected options { wasm?, kernels?, workerUrl? }'),
+			);
+		if (options.workerUrl !== undefined) workerPlace = { url: options.workerUrl };
+		workerPlace ??= worker?.();
 		if (loading && options.wasm === undefined && options.kernels === undefined) return loading;
 		const attempt = load(options, inside);
 		loading = attempt;

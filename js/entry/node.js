@@ -1,4 +1,4 @@
-// node.js - for Node: core.wasm is read from beside this file, and models are opened by their path.
+// node.js - for Node: core.wasm and the workers' program are read from beside this file, models are opened by their path.
 // SPDX-License-Identifier: MIT
 
 import { readFile } from 'node:fs/promises';
@@ -7,4 +7,11 @@ import { makeInit } from '../core/init.js';
 export * from '../index.js';
 export { fileSink } from '../node/file-sink.js';
 export { dequantizeModelPath, openModelPath, quantizeModelPath } from '../node/model-files.js';
-export const init = makeInit(() => readFile(new URL('./core.wasm', import.meta.url)));
+
+/** In dist/ this is node.mjs or a chunk; among the sources, node.js. */
+const worker = import.meta.url.endsWith('.mjs') ? './worker.mjs' : './worker.js';
+
+export const init = makeInit(
+	() => readFile(new URL('./core.wasm', import.meta.url)),
+	() => ({ url: new URL(worker, import.meta.url) }),
+);

@@ -1,7 +1,7 @@
 // floats.js - a GGUF tensor seen as plain floats: itself, or decoded block by block while it is read.
 // SPDX-License-Identifier: MIT
 
-import { decodeJob } from '../arrays/job.js';
+import { decodeJob } from '../arrays/decode-job.js';
 import { MAX_BAND, planTensor } from '../arrays/plan.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';

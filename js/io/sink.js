@@ -1,7 +1,7 @@
 // sink.js - what file writers write to: bytes at offsets, in any order, each byte once.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, messageOf } from '../errors.js';
 
 /**
  * Where a file goes. `write` has taken the bytes when its promise resolves, so that the caller may
@@ -121,4 +121,34 @@ export function memoryDirectory() {
 		},
 		abort: () => files.clear(),
 	};
+}
+
+/**
+ * Writes that wait for one another: a sink need not know of more than one at once.
+ * @param {Sink} sink
+ * @returns {(bytes: Uint8Array, offset: number) => Promise<void>}
+ */
+export function writerOf(sink) {
+	/** @type {Promise<unknown>} */
+	let last = Promise.resolve();
+	return (bytes, offset) => {
+		const written = last.then(() => writeTo(sink, bytes, offset));
+		last = written.catch(() => {});
+		return written;
+	};
+}
+
+/**
+ * @param {Sink} sink
+ * @param {Uint8Array} bytes
+ * @param {number} offset
+ */
+async function writeTo(sink, bytes, offset) {
+	if (bytes.byteLength === 0) return;
+	try {
+		await sink.write(bytes, offset);
+	} catch (cause) {
+		if (cause instanceof BlockQuantError) throw cause;
+		throw new BlockQuantError('io', `cannot write: ${messageOf(cause)}`, { offset, cause });
+	}
 }

@@ -10,6 +10,8 @@ import { BlockQuantError, messageOf, shown } from '../errors.js';
  * @property {number} size in bytes
  * @property {(offset: number, length: number) => Promise<Uint8Array>} read
  * @property {string} [name] the file's name, for messages and for matching shards
+ * @property {boolean} [fresh] what read gives is never used again by the source: it need not be copied before it
+ *   moves to a worker
  * @property {() => void | Promise<void>} [close]
  */
 
@@ -19,7 +21,7 @@ import { BlockQuantError, messageOf, shown } from '../errors.js';
 const checked = new WeakSet();
 
 /**
- * A source whose reads are checked: inside the file, and complete.
+ * A source whose reads are checked: inside the file, and complete. What they give is the reader's own.
  * @param {SourceLike} input
  * @param {string} [name] used if the input has none
  * @returns {Source}
@@ -72,6 +74,7 @@ function rawSource(input) {
 function bytesSource(bytes) {
 	return {
 		size: bytes.byteLength,
+		fresh: true,
 		read: async (offset, length) => bytes.slice(offset, offset + length),
 	};
 }
@@ -92,6 +95,7 @@ function blobSource(blob) {
 	const slice = async (begin, end) => new Uint8Array(await blob.slice(begin, end).arrayBuffer());
 	return {
 		size: blob.size,
+		fresh: true,
 		name: 'name' in blob && typeof blob.name === 'string' ? blob.name : undefined,
 		async read(offset, length) {
 			if (length >= WINDOW_NBYTES) return slice(offset, offset + length);
@@ -122,7 +126,7 @@ async function readAll(raw, file, offset, length) {
 		});
 	}
 	const first = await readOnce(raw, file, offset, length);
-	if (first.byteLength === length) return first;
+	if (first.byteLength === length) return raw.fresh ? first : new Uint8Array(first);
 	const all = new Uint8Array(length);
 	all.set(first);
 	let done = first.byteLength;

@@ -2,16 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 import { MAX_BAND } from '../arrays/plan.js';
-import { BlockQuantError } from '../errors.js';
+import { checkCancelled } from '../workers/cancel.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
-
-/** @param {AbortSignal | undefined} signal */
-export function checkCancelled(signal) {
-	if (signal?.aborted) {
-		throw new BlockQuantError('cancelled', 'cancelled by the caller', { cause: signal.reason });
-	}
-}
 
 /**
  * The pieces of `nbytes` bytes, none larger than a band.

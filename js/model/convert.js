@@ -3,7 +3,13 @@
 
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { floatValues, fromFloat32 } from './weights.js';
+import { NBYTES } from '../core/abi.js';
+import { checkCancelled } from '../workers/cancel.js';
+import { discard } from '../workers/discard.js';
+import { eachInPlace } from '../workers/order.js';
+import { narrowed } from '../arrays/task.js';
+import { pieces } from './bands.js';
+import { toFloat32 } from './weights.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 /** @typedef {import('./types.js').Step} Step */
@@ -15,27 +21,36 @@ const LIMITS = { f32: Number.POSITIVE_INFINITY, f16: 65520, bf16: 2 ** 128 - 2 *
  * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
  * @param {import('./types.js').OutputTensor} output
  * @param {import('./quantize.js').QuantizeOptions} options
- * @param {import('./quantize.js').QuantizeResult['report']} report
+ * @param {import('./quantize.js').Reports} reports
  * @returns {Step}
  */
-export function convertStep(tensor, output, { nonfinite, overflow, signal }, report) {
-	const dtype = WEIGHT_DTYPES[output.dtype];
+export function convertStep(tensor, output, { nonfinite, overflow }, reports) {
+	const [from, dtype] = [WEIGHT_DTYPES[tensor.dtype], WEIGHT_DTYPES[output.dtype]];
 	return {
 		outputs: [output],
-		async run(write) {
+		async run(write, run) {
 			const found = { nonfinite: 0, overflow: 0 };
-			let [index, offset] = [0, 0];
+			/** @param {{ offset: number, length: number }} piece */
+			const convert = async ({ offset, length }) => {
+				checkCancelled(run.signal);
+				const bytes = await tensor.read(offset, length);
+				const values = toFloat32(bytes, from);
+				const index = offset / NBYTES[from];
+				const here = { nonfinite: 0, overflow: 0 };
+				count(values, LIMITS[dtype], here, (value, i) => {
+					if (Number.isFinite(value) ? overflow !== 'allow' : nonfinite !== 'allow')
+						refuse(value, index + i, dtype);
+				});
+				const narrow = narrowed(values, dtype);
+				await write(0, narrow, index * NBYTES[dtype]);
+				discard([bytes, narrow]);
+				return here;
+			};
 			try {
-				for await (const values of floatValues(tensor, signal)) {
-					count(values, LIMITS[dtype], found, (value, i) => {
-						if (Number.isFinite(value) ? overflow !== 'allow' : nonfinite !== 'allow')
-							refuse(value, index + i, dtype);
-					});
-					index += values.length;
-					const bytes = fromFloat32(values, dtype);
-					await write(0, bytes, offset);
-					offset += bytes.byteLength;
-				}
+				await eachInPlace(run, pieces(tensor.nbytes), convert, (here) => {
+					found.nonfinite += here.nonfinite;
+					found.overflow += here.overflow;
+				});
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
 			}
@@ -46,7 +61,8 @@ export function convertStep(tensor, output, { nonfinite, overflow, signal }, rep
 					: []),
 			];
 			const counts = { overflowBlocks: found.overflow, nonfiniteValues: found.nonfinite };
-			report.push({ name: tensor.name, fusedValues: 0, genericValues: index, ...counts, warnings });
+			const genericValues = tensor.nbytes / NBYTES[from];
+			reports.set(tensor.name, { name: tensor.name, fusedValues: 0, genericValues, ...counts, warnings });
 		},
 	};
 }

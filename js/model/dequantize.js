@@ -5,9 +5,12 @@ import { containerOf } from '../containers.js';
 import { BlockQuantError, quoted, shown } from '../errors.js';
 import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
+import { withPool } from '../workers/pool.js';
+import { decodeTensor } from '../workers/tensor.js';
+import { moduleJob } from './module-job.js';
 import { checkModel, checkOptions, DEQUANTIZE_OPTIONS } from './options.js';
 import { rewriteModel } from './rewrite.js';
-import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
+import { quantizedModules, readPlanes } from './weights.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
@@ -20,7 +23,8 @@ import { decodeModule, fromFloat32, quantizedModules } from './weights.js';
  * @typedef {object} DequantizeOptions
  * @property {'f32' | 'f16' | 'bf16'} [dtype] of the weights; default: that of the scales where it is one of these, else bf16
  * @property {string | Uint8Array | null} [config] the text of the model's config.json
- * @property {number} [workers] accepted; the result does not depend on it
+ * @property {number} [workers] started for this call; default 1: none, the caller's thread works
+ * @property {import('../workers/pool.js').Pool} [pool] of createPool(), instead of workers
  * @property {AbortSignal} [signal]
  * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
  */
@@ -73,18 +77,19 @@ async function dequantizeInto(model, sink, options) {
 	const started = new Set();
 	/** Numbers of values that the dtype cannot hold, by weight. @type {Map<string, number>} */
 	const infinite = new Map();
-	const nbytes = await rewriteModel(model, sink, {
-		signal,
-		onProgress,
-		stamp: container.plainStamp(dtype ?? modules[0].dtype),
-		step(tensor) {
-			const module = owners.get(tensor.name);
-			if (module === undefined) return null;
-			if (started.has(module)) return { outputs: [], run: async () => {} };
-			started.add(module);
-			return decodeStep(module, results.get(module) ?? 'bf16', infinite, signal);
-		},
-	});
+	/** @type {import('./rewrite.js').RewriteOptions['step']} */
+	const step = (tensor) => {
+		const module = owners.get(tensor.name);
+		if (module === undefined) return null;
+		if (started.has(module)) return { outputs: [], run: async () => {} };
+		started.add(module);
+		return decodeStep(module, results.get(module) ?? 'bf16', infinite);
+	};
+	const stamp = container.plainStamp(dtype ?? modules[0].dtype);
+	const { nbytes, warnings } = await withPool(options, async (pool) => ({
+		nbytes: await rewriteModel(model, sink, { step, stamp, pool, signal, onProgress }),
+		warnings: pool.warnings,
+	}));
 	const dropped = modules.flatMap(({ activations }) => activations);
 	return {
 		tensors: modules.map((module) => ({
@@ -97,6 +102,7 @@ async function dequantizeInto(model, sink, options) {
 		config,
 		warnings: [
 			...model.warnings,
+			...warnings,
 			...modules.flatMap((module) => infiniteText(module.name, infinite.get(module.name), results.get(module))),
 			...(dropped.length === 0 ? [] : [`${dropped.length} static activation scales are dropped`]),
 		],
@@ -107,23 +113,31 @@ async function dequantizeInto(model, sink, options) {
  * @param {QuantizedModule} module
  * @param {'f32' | 'f16' | 'bf16'} dtype
  * @param {Map<string, number>} infinite is told of
- * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function decodeStep(module, dtype, infinite, signal) {
+function decodeStep(module, dtype, infinite) {
 	const { name, shape } = module;
 	const width = dtype === 'f32' ? 4 : 2;
 	const nbytes = shape.reduce((product, edge) => product * edge, width);
 	return {
 		outputs: [{ name, dtype: dtype.toUpperCase(), shape, nbytes }],
-		async run(write) {
-			let offset = 0;
-			for await (const values of decodeModule(module, signal)) {
-				const bytes = fromFloat32(values, dtype);
-				const count = countInfinite(bytes, dtype);
-				if (count > 0) infinite.set(name, (infinite.get(name) ?? 0) + count);
-				await write(0, bytes, offset);
-				offset += values.length * width;
+		async run(write, run) {
+			if (module.planes.length === 0) return;
+			try {
+				const { job, tensors } = moduleJob(module);
+				await decodeTensor(
+					run,
+					job,
+					dtype,
+					(band) => readPlanes(tensors, band),
+					async (bytes, { valueOffset }) => {
+						const count = countInfinite(bytes, dtype);
+						if (count > 0) infinite.set(name, (infinite.get(name) ?? 0) + count);
+						await write(0, bytes, valueOffset * width);
+					},
+				);
+			} catch (error) {
+				throw error instanceof BlockQuantError ? error.withTensor(name) : error;
 			}
 		},
 	};

@@ -1,7 +1,7 @@
 // module-job.js - a quantized weight as the job that decodes it.
 // SPDX-License-Identifier: MIT
 
-import { decodeJob } from '../arrays/job.js';
+import { decodeJob } from '../arrays/decode-job.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 

@@ -3,7 +3,7 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 
-const RUN_OPTIONS = ['workers', 'signal', 'onProgress', 'config'];
+const RUN_OPTIONS = ['workers', 'pool', 'signal', 'onProgress', 'config'];
 
 /** plan() takes all of quantizeModel()'s, so that the same object serves both. */
 export const QUANTIZE_OPTIONS = [
@@ -31,6 +31,9 @@ const arePatterns = (value) => (Array.isArray(value) ? value.every(isPattern) : 
 /** @param {any} value */
 const isSignal = (value) => typeof value?.aborted === 'boolean';
 
+/** @param {any} value */
+const isPool = (value) => typeof value?.run === 'function' && typeof value.gate?.enter === 'function';
+
 /** @param {unknown} value */
 const isCount = (value) => Number.isSafeInteger(value) && Number(value) > 0;
 
@@ -43,6 +46,7 @@ const KINDS = {
 	pure: [isBoolean, 'true or false'],
 	allowRequantize: [isBoolean, 'true or false'],
 	workers: [isCount, 'a positive whole number'],
+	pool: [isPool, 'a pool, as createPool() gives it'],
 	signal: [isSignal, 'an AbortSignal'],
 	onProgress: [isFunction, 'a function'],
 	config: [isConfig, 'the text of a config.json, or null'],

@@ -1,13 +1,13 @@
 // quantize.js - a model file in, the same model with quantized weights out, band by band.
 // SPDX-License-Identifier: MIT
 
-import { MAX_BAND } from '../arrays/plan.js';
 import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
 import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { readAhead } from './bands.js';
+import { withPool } from '../workers/pool.js';
+import { encodeTensor } from '../workers/tensor.js';
 import { convertStep } from './convert.js';
 import { jobOf, plan } from './plan.js';
 import { rewriteModel } from './rewrite.js';
@@ -22,7 +22,8 @@ import { rewriteModel } from './rewrite.js';
 
 /**
  * @typedef {object} RunOptions
- * @property {number} [workers] accepted; the result does not depend on it
+ * @property {number} [workers] started for this call; default 1: none, the caller's thread works
+ * @property {import('../workers/pool.js').Pool} [pool] of createPool(), instead of workers
  * @property {AbortSignal} [signal] stops within one band
  * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
  * @property {string | Uint8Array | null} [config] the text of the model's config.json
@@ -58,63 +59,55 @@ async function quantizeInto(model, sink, options) {
 	const container = containerOf(model);
 	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
-	/** @type {QuantizeResult['report']} */
-	const report = [];
-	const nbytes = await rewriteModel(model, sink, {
-		signal: options.signal,
-		onProgress: options.onProgress,
-		stamp: decided.stamp,
-		step(tensor) {
-			const planOf = planned.get(tensor.name);
-			if (!planOf?.quantize) return null;
-			const values = container.floats(tensor);
-			if (planOf.scheme === null) return convertStep(values, planOf.planes[0], options, report);
-			return quantizeStep(values, planOf, { scheme: planOf.scheme }, options, report);
-		},
-	});
+	/** @type {Reports} */
+	const reports = new Map();
+	/** @type {import('./rewrite.js').RewriteOptions['step']} */
+	const step = (tensor) => {
+		const planOf = planned.get(tensor.name);
+		if (!planOf?.quantize) return null;
+		const values = container.floats(tensor);
+		if (planOf.scheme === null) return convertStep(values, planOf.planes[0], options, reports);
+		return quantizeStep(values, planOf, { scheme: planOf.scheme }, options, reports);
+	};
+	const { signal, onProgress } = options;
+	const { nbytes, warnings } = await withPool(options, async (pool) => ({
+		nbytes: await rewriteModel(model, sink, { step, stamp: decided.stamp, pool, signal, onProgress }),
+		warnings: pool.warnings,
+	}));
+	// In the model's order, whatever the one in which tensors were done.
+	const report = decided.tensors.flatMap(({ name }) => reports.get(name) ?? []);
 	return {
 		plan: decided,
 		report,
 		nbytes,
 		config,
 		quantizationConfig,
-		warnings: [...model.warnings, ...warningsOf(decided, report)],
+		warnings: [...model.warnings, ...warnings, ...warningsOf(decided, report)],
 	};
 }
+
+/** @typedef {Map<string, QuantizeResult['report'][number]>} Reports by tensor name */
 
 /**
  * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
  * @param {PlannedTensor} planned
  * @param {{ scheme: import('../scheme.js').Scheme }} decided
  * @param {QuantizeOptions} options
- * @param {QuantizeResult['report']} report
+ * @param {Reports} reports
  * @returns {Step}
  */
-function quantizeStep(tensor, planned, { scheme }, options, report) {
+function quantizeStep(tensor, planned, { scheme }, options, reports) {
 	return {
 		outputs: planned.planes,
-		async run(write) {
+		async run(write, run) {
 			try {
 				const job = jobOf(tensor, scheme, options);
 				const valueNbytes = NBYTES[WEIGHT_DTYPES[tensor.dtype]];
 				/** @param {{ valueOffset: number, nvalues: number }} band */
 				const read = ({ valueOffset, nvalues }) =>
 					tensor.read(valueOffset * valueNbytes, nvalues * valueNbytes);
-				const bands = () => readAhead(job.bands(MAX_BAND), read, options.signal);
-				if (job.passes === 2) {
-					for await (const { item, bytes } of bands()) job.range(item, bytes);
-				}
-				const written = job.planes.map(() => 0);
-				for await (const { item: band, bytes } of bands()) {
-					for (const [i, encoded] of job.encode(band, bytes).entries()) {
-						const { offset } = band.planes[i];
-						// A plane of the whole tensor, such as a global scale, comes with every band.
-						if (offset < written[i]) continue;
-						await write(i, encoded, offset);
-						written[i] = offset + encoded.byteLength;
-					}
-				}
-				report.push({ name: tensor.name, ...job.finish() });
+				await encodeTensor(run, job, read, write);
+				reports.set(tensor.name, { name: tensor.name, ...job.finish() });
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
 			}

@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import { containerOf } from '../containers.js';
-import { BlockQuantError, messageOf } from '../errors.js';
+import { BlockQuantError } from '../errors.js';
 import { close, guarded, saying } from '../io/guarded.js';
-import { checkCancelled, pieces, readAhead } from './bands.js';
+import { writerOf } from '../io/sink.js';
+import { checkCancelled } from '../workers/cancel.js';
+import { discard } from '../workers/discard.js';
+import { eachInOrder, eachInPlace } from '../workers/order.js';
+import { Pool } from '../workers/pool.js';
+import { pieces } from './bands.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
@@ -25,6 +30,7 @@ import { checkCancelled, pieces, readAhead } from './bands.js';
  * @typedef {object} RewriteOptions
  * @property {(tensor: ModelTensor) => Step | null} step null: copy it
  * @property {any} [stamp] what the layout must say of the new model; default: what the old one said
+ * @property {Pool} [pool] several tensors are run on it at once; default: one after the other, here
  * @property {AbortSignal} [signal]
  * @property {(progress: Progress) => void} [onProgress]
  */
@@ -61,23 +67,25 @@ export async function rewriteModel(model, sink, options) {
  * @param {Model} model
  * @param {RewriteOptions} options
  */
-function layoutOf(model, { step, stamp = null, signal }) {
-	return containerOf(model).layout(model, (tensor) => step(tensor) ?? copyStep(tensor, signal), stamp);
+function layoutOf(model, { step, stamp = null }) {
+	return containerOf(model).layout(model, (tensor) => step(tensor) ?? copyStep(tensor), stamp);
 }
 
 /**
  * @param {ModelTensor} tensor
- * @param {AbortSignal | undefined} signal
  * @returns {Step}
  */
-function copyStep(tensor, signal) {
+function copyStep(tensor) {
 	const { name, dtype, shape, nbytes } = tensor;
 	return {
 		outputs: [{ name, dtype, shape, nbytes }],
-		async run(write) {
-			const reads = readAhead(pieces(nbytes), ({ offset, length }) => tensor.read(offset, length), signal);
-			for await (const { item, bytes } of reads) await write(0, bytes, item.offset);
-		},
+		run: (write, run) =>
+			eachInPlace(run, pieces(nbytes), async ({ offset, length }) => {
+				checkCancelled(run.signal);
+				const bytes = await tensor.read(offset, length);
+				await write(0, bytes, offset);
+				discard([bytes]);
+			}),
 	};
 }
 
@@ -87,17 +95,19 @@ function copyStep(tensor, signal) {
  * @param {RewriteOptions} options
  * @param {Advance} advance
  */
-async function writeFile(file, sink, { signal }, advance) {
+async function writeFile(file, sink, { signal, pool = new Pool({ workers: 1 }) }, advance) {
 	if (file === undefined) throw new BlockQuantError('internal', 'a model without a file');
-	await writeTo(sink, file.header, 0);
-	for (const { offset, nbytes } of file.padding) await writeTo(sink, new Uint8Array(nbytes), offset);
-	for (const { tensor, step, offsets } of file.parts) {
+	const put = writerOf(sink);
+	await put(file.header, 0);
+	for (const { offset, nbytes } of file.padding) await put(new Uint8Array(nbytes), offset);
+	await eachInOrder(pool.window, file.parts, async ({ tensor, step, offsets }, order, stopped) => {
 		checkCancelled(signal);
 		const nbytesOut = step.outputs.reduce((sum, { nbytes }) => sum + nbytes, 0);
 		let told = 0;
 		let written = 0;
 		advance(tensor, 0);
-		await step.run(async (output, bytes, offset) => {
+		/** @type {import('./types.js').StepWriter} */
+		const write = async (output, bytes, offset) => {
 			const start = offsets[output];
 			const room = step.outputs[output]?.nbytes ?? 0;
 			if (start === undefined || offset < 0 || offset + bytes.byteLength > room) {
@@ -106,19 +116,20 @@ async function writeFile(file, sink, { signal }, advance) {
 				});
 			}
 			checkCancelled(signal);
-			await writeTo(sink, bytes, start + offset);
+			await put(bytes, start + offset);
 			written += bytes.byteLength;
 			const share = Math.floor((written / nbytesOut) * tensor.nbytes);
 			advance(tensor, share - told);
 			told = share;
-		});
-		if (written !== nbytesOut) {
+		};
+		await step.run(write, { pool, signal, order, stopped });
+		if (written !== nbytesOut && !stopped()) {
 			throw new BlockQuantError('internal', `${written} of ${nbytesOut} bytes were written`, {
 				tensor: tensor.name,
 			});
 		}
 		advance(tensor, tensor.nbytes - told);
-	}
+	});
 	return file.nbytes;
 }
 
@@ -138,7 +149,7 @@ async function writeShards(model, directory, options, advance) {
 	const index = containerOf(model).index(model, files);
 	if (index === null) return nbytes;
 	const sink = await saying(`cannot write ${index.name}`, () => directory.open(index.name));
-	await guarded(sink, () => closing(sink, writeTo(sink, index.bytes, 0)));
+	await guarded(sink, () => closing(sink, writerOf(sink)(index.bytes, 0)));
 	return nbytes + index.bytes.byteLength;
 }
 
@@ -151,19 +162,4 @@ async function closing(sink, work) {
 	const result = await work;
 	await close(sink);
 	return result;
-}
-
-/**
- * @param {Sink} sink
- * @param {Uint8Array} bytes
- * @param {number} offset
- */
-async function writeTo(sink, bytes, offset) {
-	if (bytes.byteLength === 0) return;
-	try {
-		await sink.write(bytes, offset);
-	} catch (cause) {
-		if (cause instanceof BlockQuantError) throw cause;
-		throw new BlockQuantError('io', `cannot write: ${messageOf(cause)}`, { offset, cause });
-	}
 }

@@ -49,7 +49,8 @@
  * What happens to one tensor: the tensors that stand in its place, and how their bytes are made.
  * @typedef {object} Step
  * @property {OutputTensor[]} outputs
- * @property {(write: StepWriter) => Promise<void>} run writes each output byte once
+ * @property {(write: StepWriter, run: import('../workers/order.js').Run) => Promise<void>} run writes each output byte once, in any
+ *   order
  */
 
 /**

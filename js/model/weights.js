@@ -24,6 +24,15 @@ export async function quantizedModules(model, config) {
 }
 
 /**
+ * The bytes of a band in each plane.
+ * @param {ModelTensor[]} tensors
+ * @param {import('../arrays/plan.js').Band} band
+ */
+export function readPlanes(tensors, { planes }) {
+	return Promise.all(planes.map(({ offset, nbytes }, i) => tensors[i].read(offset, nbytes)));
+}
+
+/**
  * The values of a quantized weight, in order.
  * @param {QuantizedModule} module
  * @param {AbortSignal} [signal]
@@ -33,11 +42,7 @@ export async function* decodeModule(module, signal) {
 	try {
 		if (module.planes.length === 0) return;
 		const { job, tensors } = moduleJob(module);
-		const bands = readAhead(
-			job.bands(MAX_BAND),
-			(band) => Promise.all(band.planes.map(({ offset, nbytes }, i) => tensors[i].read(offset, nbytes))),
-			signal,
-		);
+		const bands = readAhead(job.bands(MAX_BAND), (band) => readPlanes(tensors, band), signal);
 		for await (const { item, bytes } of bands) yield job.decode(item, bytes);
 	} catch (error) {
 		throw error instanceof BlockQuantError ? error.withTensor(module.name) : error;
@@ -60,21 +65,9 @@ export async function* floatValues(tensor, signal) {
  * @param {Uint8Array} bytes little-endian values, at any offset of their buffer
  * @param {'f32' | 'f16' | 'bf16'} dtype
  */
-function toFloat32(bytes, dtype) {
+export function toFloat32(bytes, dtype) {
 	const count = bytes.byteLength / (dtype === 'f32' ? 4 : 2);
 	const wide = dtype === 'f32' ? bytes.slice() : theCore().convert(dtype, 'f32', count, bytes, count * 4);
 	if (wide === null) throw new BlockQuantError('internal', `no conversion from ${dtype}`);
 	return new Float32Array(wide.buffer, 0, count);
-}
-
-/**
- * @param {Float32Array} values
- * @param {'f32' | 'f16' | 'bf16'} dtype
- * @returns {Uint8Array}
- */
-export function fromFloat32(values, dtype) {
-	if (dtype === 'f32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-	const narrow = theCore().convert('f32', dtype, values.length, values, values.length * 2);
-	if (narrow === null) throw new BlockQuantError('internal', `no conversion to ${dtype}`);
-	return narrow;
 }

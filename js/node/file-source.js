@@ -26,6 +26,7 @@ export async function fileSource(path) {
 		const source = sourceOf({
 			size,
 			name: basename(path),
+			fresh: true,
 			async read(offset, length) {
 				const bytes = new Uint8Array(Math.min(length, MAX_READ_NBYTES));
 				const { bytesRead } = await handle.read(bytes, 0, bytes.byteLength, offset);

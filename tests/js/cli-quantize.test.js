@@ -66,6 +66,16 @@ describe('quantize', () => {
 		assert.equal(config.quantization_config.format, 'pack-quantized');
 	});
 
+	it('writes the same bytes with any number of workers, both ways', () => {
+		const sums = ['1', '2', '5'].map((workers) => {
+			const [out, back] = [at(`workers-${workers}.safetensors`), at(`back-${workers}.safetensors`)];
+			assert.equal(run('quantize', model, out, '--scheme', 'nvfp4a16', '--workers', workers).status, 0);
+			assert.equal(run('dequantize', out, back, '--workers', workers).status, 0);
+			return [sha256(out), sha256(back)];
+		});
+		assert.deepEqual(sums, [sums[0], sums[0], sums[0]]);
+	});
+
 	it('prints one JSON document with --json', () => {
 		const out = at('json.safetensors');
 		const { status, stdout } = run(

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { build, transform } from 'esbuild';
 import { packedProject, pkg, root } from './packed.js';
@@ -57,6 +57,29 @@ describe('the packed package', () => {
 			`const { init, quantize } = require('blockquant');\ninit().then(() => {\n${quantize64}\n});`,
 		);
 		assert.equal(out, expected);
+	});
+
+	const quantizeAsync64 = `
+		const data = Float32Array.from({ length: 64 }, (_, i) => i);
+		const quantized = await quantizeAsync(data, { scheme: 'q8_0', shape: [1, 64], workers: 2 });
+		console.log(Buffer.from(quantized.bytes).toString('hex'));
+		console.log((await dequantizeAsync(quantized)).length);
+	`;
+	for (const entry of ['blockquant', 'blockquant/node'])
+		it(`quantizes on workers, and then ends although their pool is open: ${entry}`, () => {
+			const text = `import { dequantizeAsync, init, quantizeAsync } from '${entry}';\nawait init();\n${quantizeAsync64}`;
+			assert.equal(runUser('async.mjs', text), `${expected}\n64`);
+		});
+
+	it('quantizes on workers after CommonJS require, and from ./slim', () => {
+		const cjs = `const { dequantizeAsync, init, quantizeAsync } = require('blockquant');
+			init().then(async () => {${quantizeAsync64}});`;
+		assert.equal(runUser('async.cjs', cjs), `${expected}\n64`);
+		const slim = `import { readFileSync } from 'node:fs';
+			import { dequantizeAsync, init, quantizeAsync } from 'blockquant/slim';
+			await init({ wasm: readFileSync('node_modules/blockquant/dist/core.wasm') });
+			${quantizeAsync64}`;
+		assert.equal(runUser('async-slim.mjs', slim), `${expected}\n64`);
 	});
 
 	it('quantizes from ./slim with the bytes of ./core.wasm', () => {

@@ -100,7 +100,7 @@ test('only the core sees a pointer, only node files see Node, entries alone impo
 	for (const name of JS) {
 		const code = withoutComments(read(name));
 		if (name !== 'js/core/core.js') assert.doesNotMatch(code, /\.exports\b|memory\.buffer/, name);
-		if (!/^js\/(node|cli)\//.test(name) && !['js/entry/node.js', 'js/entry/worker.js'].includes(name))
+		if (!/^js\/(node|cli)\//.test(name) && !['js/entry/node.js', 'js/workers/threads.js'].includes(name))
 			assert.doesNotMatch(code, /['"]node:|\bprocess\.|\brequire\(/, name);
 		if (name !== 'js/entry/node.js' && !name.startsWith('js/cli/')) assert.doesNotMatch(code, /import\.meta/, name);
 		assert.doesNotMatch(code, /^await /m, `${name}: top-level await`);

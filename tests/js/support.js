@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { decodeJob, tensorJob } from '../../js/arrays/job.js';
+import { decodeJob } from '../../js/arrays/decode-job.js';
+import { tensorJob } from '../../js/arrays/job.js';
 import { MAX_BAND, planTensor } from '../../js/arrays/plan.js';
 import { DTYPES, KERNELS, MAX_RANK, NBYTES, Scheme } from '../../js/core/abi.js';
 import { makeInit, theCore } from '../../js/core/init.js';
@@ -17,7 +18,10 @@ import { structOfScheme } from '../../js/scheme.js';
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const kernelRows = KERNELS;
 
-const init = makeInit(() => readFileSync(join(root, 'build/wasm/core.wasm')));
+const init = makeInit(
+	() => readFileSync(join(root, 'build/wasm/core.wasm')),
+	() => ({ url: new URL('../../js/entry/worker.js', import.meta.url) }),
+);
 
 /** Loads the core with these kernels, anew. */
 export const ready = (kernels = 'simd128') => init({ kernels });

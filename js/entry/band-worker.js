@@ -1,0 +1,7 @@
+// band-worker.js - the worker whose text is inside index and slim: it answers a pool, and nobody else.
+// SPDX-License-Identifier: MIT
+
+import { makeInit } from '../core/init.js';
+import { answerWith, band } from '../workers/answer.js';
+
+answerWith({ init: makeInit(() => undefined), band });

@@ -1,0 +1,44 @@
+// answer.js - the other end of a pool's or a page's calls: { id, call, args } is answered with { id, result } or { id, error }.
+// SPDX-License-Identifier: MIT
+
+import { perform } from '../arrays/task.js';
+import { BlockQuantError } from '../errors.js';
+import { discard } from './discard.js';
+import { workerThreads } from './threads.js';
+
+/** What a pool asks. @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
+export function band(task, inputs) {
+	const done = perform(task, inputs);
+	discard(inputs);
+	return done;
+}
+
+/** Buffers of a result, which move to the caller instead of being copied. @param {any} result @returns {ArrayBuffer[]} */
+function buffersOf(result) {
+	if (ArrayBuffer.isView(result)) return [/** @type {ArrayBuffer} */ (result.buffer)];
+	return typeof result === 'object' && result !== null ? Object.values(result).flatMap(buffersOf) : [];
+}
+
+/**
+ * Answers whoever started this worker, of either kind; in no worker, nobody asks.
+ * @param {Record<string, (...args: any[]) => any>} calls
+ */
+export function answerWith(calls) {
+	/** @param {{ id: unknown, call: string, args?: unknown[] }} message @param {(reply: any, transfer: ArrayBuffer[]) => void} reply */
+	async function answer({ id, call, args = [] }, reply) {
+		try {
+			if (!Object.hasOwn(calls, call))
+				throw new BlockQuantError('bad-argument', `call: expected one of ${Object.keys(calls).join(', ')}`);
+			const result = await calls[call](...args);
+			reply({ id, result }, buffersOf(result));
+		} catch (error) {
+			const { message, detail, code, tensor, offset } = /** @type {BlockQuantError} */ (error);
+			reply({ id, error: { message, detail: detail ?? message, code: code ?? 'internal', tensor, offset } }, []);
+		}
+	}
+	const to = /** @type {any} */ (workerThreads()?.parentPort ?? globalThis);
+	/** @param {any} message */
+	const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
+	if (to.on) to.on('message', receive);
+	else to.addEventListener?.('message', receive);
+}
