@@ -70,6 +70,13 @@ check_toolchain() {
 	fi
 }
 
+apt_update() { # once
+	[ -z "${apt_updated:-}" ] || return 0
+	apt_updated=1
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get update -qq || say "apt-get update failed: going on with the package lists that are here"
+}
+
 check_toolchain
 if [ ${#missing[@]} -gt 0 ]; then
 	list=$(printf '%s, ' "${missing[@]}")
@@ -81,8 +88,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 		fail "missing: $list. Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${packages[*]} ; then run this script again"
 	fi
 	say "installing: $list"
-	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -qq || say "apt-get update failed: going on with the package lists that are here"
+	apt_update
 	# Twice at most: the name of clang's runtime may be known only when clang is there.
 	for _ in 1 2; do
 		check_toolchain
@@ -94,11 +100,38 @@ if [ ${#missing[@]} -gt 0 ]; then
 	[ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
 fi
 
+# ---- browsers, for the tests of the page: without one, its tests are skipped and say so ------------------------------------
+
+browsers=()
+if [ "$want_test" = 1 ]; then
+	have chromium || have google-chrome || [ -n "${BLOCKQUANT_CHROMIUM:-}" ] || browsers+=(chromium)
+	have firefox-esr || [ -n "${BLOCKQUANT_FIREFOX:-}" ] || browsers+=(firefox-esr)
+fi
+if [ ${#browsers[@]} -gt 0 ]; then
+	if ! have apt-get; then
+		say "no ${browsers[*]} here: install them by your system's means, or name yours in BLOCKQUANT_CHROMIUM and BLOCKQUANT_FIREFOX"
+	elif [ "$(id -u)" != 0 ]; then
+		say "no ${browsers[*]} here. Run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${browsers[*]}"
+	else
+		say "installing: ${browsers[*]}"
+		apt_update
+		for browser in "${browsers[@]}"; do
+			apt-get install -y -qq --no-install-recommends "$browser" >/dev/null ||
+				say "$browser cannot be installed (Ubuntu has it as a snap only): name yours in BLOCKQUANT_CHROMIUM or BLOCKQUANT_FIREFOX"
+		done
+	fi
+fi
+
 # ---- Node and npm packages ------------------------------------------------------------------------------------------
 
-if ! have node || ! have npm || [ "$(node -p 'process.versions.node.split(".")[0]')" -lt 20 ]; then
+# As package.json's "engines" says.
+node_is_new() {
+	have node && node -e 'const [major, minor] = process.versions.node.split(".").map(Number);
+		process.exit(major > 20 || (major === 20 && minor >= 16) ? 0 : 1)'
+}
+if ! node_is_new || ! have npm; then
 	found=$(have node && node --version || echo none)
-	fail "missing: Node.js 20 or newer with npm (found: $found). Debian 12 and Ubuntu 24.04 package an older one: https://nodejs.org/download"
+	fail "missing: Node.js 20.16 or newer with npm (found: $found). Debian 12 and Ubuntu 24.04 package an older one: https://nodejs.org/download"
 fi
 
 stamp=$(cat package-lock.json package.json | cksum)

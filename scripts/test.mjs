@@ -20,6 +20,8 @@ const listed = (folder, pattern) =>
 		.map((name) => join(folder, name))
 		.sort();
 
+const BROWSER_TESTS = /(browsers|page)\.test\.js$/;
+
 /** README's start in C as a program: its statements in main(), its weights, and a check that blocks came out. */
 function readmeProgram() {
 	const [, snippet] = /```c\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
@@ -78,10 +80,12 @@ const steps = {
 		await run(process.execPath, [join(root, 'scripts/check-package.mjs')]);
 	},
 	async js() {
-		const files = listed('tests/js', /\.test\.js$/);
-		const output = await run(process.execPath, ['--test', '--test-reporter=spec', ...files]);
-		refuseSkips(Number(/^[^\w]*skipped (\d+)$/m.exec(output)?.[1] ?? 0), 'node --test');
-		if (!/^[^\w]*pass [1-9]/m.test(output)) throw new Error('node --test ran no test');
+		await nodeTest(listed('tests/js', /\.test\.js$/).filter((file) => !BROWSER_TESTS.test(file)));
+	},
+	/* One after the other: each starts two browsers, and measures how long a page's thread is held up. */
+	async browsers() {
+		const files = listed('tests/js', /\.test\.js$/).filter((file) => BROWSER_TESTS.test(file));
+		await nodeTest(files, ['--test-concurrency=1', '--test-timeout=900000']);
 	},
 };
 
@@ -117,6 +121,12 @@ async function ctest(folder, env = {}) {
 		env,
 	});
 	refuseSkips((output.match(/\*\*\*Skipped/g) ?? []).length, 'ctest');
+}
+
+async function nodeTest(files, options = []) {
+	const output = await run(process.execPath, ['--test', '--test-reporter=spec', ...options, ...files]);
+	refuseSkips(Number(/^[^\w]*skipped (\d+)$/m.exec(output)?.[1] ?? 0), 'node --test');
+	if (!/^[^\w]*(pass|skipped) [1-9]/m.test(output)) throw new Error('node --test ran no test');
 }
 
 function refuseSkips(count, runner) {

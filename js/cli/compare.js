@@ -4,7 +4,7 @@
 import { compareModels, init, openModelPath } from '../entry/node.js';
 import { quoted } from '../errors.js';
 import { warn } from './errors.js';
-import { decimal, integer, printJson, printLines, shapeText } from './print.js';
+import { decimal, fixed, integer, printJson, printLines, shapeText } from './print.js';
 import { withProgress } from './progress.js';
 import { cancellable } from './signals.js';
 import { table } from './table.js';
@@ -71,7 +71,8 @@ function missing(path, names) {
  * @param {TensorError[]} tensors
  */
 function changedOf(tensors) {
-	const changed = tensors.filter(({ mse }) => mse > 0);
+	// Not `mse > 0`: a NaN on either side differs, too.
+	const changed = tensors.filter(({ mse }) => mse !== 0);
 	let [values, error, signal, maxAbs] = [0, 0, 0, 0];
 	for (const tensor of changed) {
 		const count = tensor.shape.reduce((product, edge) => product * edge, 1);
@@ -98,8 +99,7 @@ const COLUMNS = ['>SQNR dB', '>RMSE', '>max abs', '>cosine'];
 
 /** @param {Omit<Comparison, 'cosine' | 'mse'> & { cosine?: number }} figures */
 function cells({ sqnrDb, rmse, maxAbs, cosine }) {
-	const decibels = Number.isFinite(sqnrDb) ? sqnrDb.toFixed(2) : decimal(sqnrDb);
-	return [decibels, decimal(rmse), decimal(maxAbs), cosine === undefined ? '' : cosine.toFixed(6)];
+	return [fixed(sqnrDb, 2), decimal(rmse), decimal(maxAbs), cosine === undefined ? '' : fixed(cosine, 6)];
 }
 
 /**

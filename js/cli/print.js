@@ -22,8 +22,18 @@ export function integer(count) {
  * @param {number} [digits]
  */
 export function decimal(value, digits = 4) {
-	if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-';
+	if (!Number.isFinite(value)) return special(value);
 	return value === 0 ? '0' : value.toPrecision(digits);
+}
+
+/** Digits after the point. @param {number} value @param {number} digits */
+export function fixed(value, digits) {
+	return Number.isFinite(value) ? value.toFixed(digits) : special(value);
+}
+
+/** @param {number} value that is no number of digits */
+function special(value) {
+	return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
 }
 
 /** @param {number[]} shape */

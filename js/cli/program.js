@@ -67,6 +67,10 @@ function addQuantize(root) {
 			'a .safetensors file, a .safetensors.index.json, a .gguf file (any shard of a split one), or a directory that holds one of these',
 		)
 		.argument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run')
+		.addHelpText(
+			'after',
+			'\nPatterns are regular expressions of JavaScript. Some take for ever, such as (a+)+$: Ctrl-C ends them.',
+		)
 		.requiredOption(
 			'--scheme <name|file.json>',
 			'a name (`blockquant schemes` lists them; for GGUF: Q4_K_M, Q8_0, F16, COPY ...), or a scheme as JSON: ours or compressed-tensors',
@@ -144,7 +148,8 @@ export function program() {
 		.helpCommand(false)
 		.addHelpText(
 			'after',
-			'\nExit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. BLOCKQUANT_DEBUG=1 shows where an error comes from.',
+			'\nExit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted. Where stdout cannot be written to (a full disk) it is 1, too:' +
+				'\nthe files that the command wrote are complete then. BLOCKQUANT_DEBUG=1 shows where an error comes from.',
 		);
 	/* Inherited by the commands below. Errors are printed by main.js, in one line. */
 	root.exitOverride().configureOutput({ outputError: () => {} });

@@ -35,6 +35,7 @@ export async function quantizeCommand(input, output, { scheme: argument, dryRun,
 	await init();
 	const scheme = await schemeOfArgument(argument);
 	if (dryRun || output === undefined) return printPlan(input, output, { ...options, scheme }, json);
+	await planOnce(input, { ...options, scheme });
 	const start = performance.now();
 	const result = await cancellable((signal) =>
 		withProgress(
@@ -65,6 +66,22 @@ export async function quantizeCommand(input, output, { scheme: argument, dryRun,
 		sizesText(totals),
 		`${seconds.toFixed(2)} s, ${bytes(totals.nbytesBefore / seconds)}/s`,
 	);
+}
+
+/**
+ * Plans and forgets the plan. A regular expression can take for ever, and while it runs no handler of Ctrl-C does: what may not
+ * end is done once before there is a handler, when Ctrl-C ends the process.
+ * @param {string} input
+ * @param {import('../model/plan.js').PlanOptions} options
+ */
+async function planOnce(input, options) {
+	if (options.include === undefined && options.exclude === undefined) return;
+	const model = await openModelPath(input);
+	try {
+		plan(model, options);
+	} finally {
+		await model.close();
+	}
 }
 
 /**

@@ -1,6 +1,7 @@
 // sample-model.js - a small model of Llama's shape with random weights that are distributed as trained ones are.
 // SPDX-License-Identifier: MIT
 
+import { layoutSafetensors } from '../safetensors/write.js';
 import { roughlyNormal, uniform, xoshiro128 } from './random.js';
 
 /** @typedef {{ name: string, dtype: 'BF16' | 'F32', shape: number[], nbytes: number }} SampleTensor */
@@ -10,6 +11,9 @@ const INTERMEDIATE = 1536;
 const HEADS = 8;
 const KEY_VALUE_HEADS = 4;
 const VOCABULARY = 2048;
+
+/** Made at a time: 4 MB as float32. */
+const MAX_VALUES = 2 ** 20;
 
 /** @param {number} layers @param {'bf16' | 'f32'} dtype */
 export function sampleConfig(layers, dtype) {
@@ -68,6 +72,23 @@ export function sampleTensors(layers, dtype) {
 		shape,
 		nbytes: shape.reduce((product, edge) => product * edge, width),
 	}));
+}
+
+/**
+ * The bytes of the model's file, in order, a few MB at a time; the first are the header's.
+ * @param {{ seed: number, layers: number, dtype: 'bf16' | 'f32' }} options
+ * @returns {Generator<Uint8Array>}
+ */
+export function* sampleFile({ seed, layers, dtype }) {
+	const tensors = sampleTensors(layers, dtype);
+	yield layoutSafetensors(tensors, '{"format":"pt"}').header;
+	for (const [i, tensor] of tensors.entries()) {
+		// A seed of its own, so that more layers change no layer before.
+		for (const values of sampleValues(tensor, seed * 65536 + i, MAX_VALUES)) {
+			const words = dtype === 'bf16' ? toBfloat16(values) : values;
+			yield new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+		}
+	}
 }
 
 /** One input channel of so many is an outlier, as in trained models. */

@@ -1,17 +1,13 @@
 // sample.js - `blockquant sample OUT.safetensors`: a model to try things with where none can be downloaded.
 // SPDX-License-Identifier: MIT
 
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readOrNull } from '../node/config-file.js';
 import { FileTransaction } from '../node/file-sink.js';
-import { systemCode, systemError } from '../node/system-error.js';
-import { layoutSafetensors } from '../safetensors/write.js';
 import { warn } from './errors.js';
 import { bytes, printJson, printLines } from './print.js';
-import { sampleConfig, sampleTensors, sampleValues, toBfloat16 } from './sample-model.js';
+import { sampleConfig, sampleFile, sampleTensors } from './sample-model.js';
 import { cancellable } from './signals.js';
-
-const MAX_VALUES = 2 ** 20;
 
 /**
  * @param {string} output
@@ -19,23 +15,17 @@ const MAX_VALUES = 2 ** 20;
  */
 export async function sampleCommand(output, { seed, layers, dtype, json }) {
 	const tensors = sampleTensors(layers, dtype);
-	const { header, offsets, nbytes } = layoutSafetensors(tensors, '{"format":"pt"}');
 	const config = `${JSON.stringify(sampleConfig(layers, dtype), null, 2)}\n`;
 	const configPath = await configPathFor(output, config);
 	const transaction = new FileTransaction();
+	let nbytes = 0;
 	try {
 		await cancellable(async (signal) => {
 			const sink = await transaction.open(output);
-			await sink.write(header, 0);
-			for (const [i, tensor] of tensors.entries()) {
-				let offset = offsets[i];
-				// A seed of its own, so that more layers change no layer before.
-				for (const values of sampleValues(tensor, seed * 65536 + i, MAX_VALUES)) {
-					signal.throwIfAborted();
-					const words = dtype === 'bf16' ? toBfloat16(values) : values;
-					await sink.write(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), offset);
-					offset += words.byteLength;
-				}
+			for (const bytes of sampleFile({ seed, layers, dtype })) {
+				signal.throwIfAborted();
+				await sink.write(bytes, nbytes);
+				nbytes += bytes.byteLength;
 			}
 			await (await transaction.open(configPath)).write(new TextEncoder().encode(config), 0);
 			await transaction.commit();
@@ -71,11 +61,10 @@ const usualConfigPath = (output) => join(dirname(output), 'config.json');
  * @param {string} config
  */
 async function configPathFor(output, config) {
-	const path = usualConfigPath(output);
-	try {
-		return (await readFile(path, 'utf8')) === config ? path : `${output}.config.json`;
-	} catch (cause) {
-		if (systemCode(cause) === 'ENOENT') return path;
-		throw systemError(cause, `cannot read ${path}`);
-	}
+	const usual = usualConfigPath(output);
+	const beside = `${output}.config.json`;
+	// The one that has the file's name is read before the usual one.
+	if ((await readOrNull(beside)) !== null) return beside;
+	const existing = await readOrNull(usual);
+	return existing === null || existing === config ? usual : beside;
 }

@@ -27,7 +27,7 @@ export async function schemeOfArgument(argument) {
 	}
 }
 
-/** @param {string} path */
+/** A pipe will do: `--scheme <(some command)`. @param {string} path */
 async function readJson(path) {
 	let text;
 	try {

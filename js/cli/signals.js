@@ -5,7 +5,8 @@ import process from 'node:process';
 import { BlockQuantError } from '../errors.js';
 
 /**
- * Runs what can be cancelled. A second Ctrl-C does not wait.
+ * Runs what can be cancelled: it must come back to the event loop now and then, or no Ctrl-C is heard. A second Ctrl-C does not
+ * wait for it to end.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} run
  * @returns {Promise<T>}

@@ -1,5 +1,5 @@
-// format.js - which compression format a quantization scheme is stored in (infer_module_format; specs: section 6 of the
-// reference's behaviour, as of 0.20.1).
+// format.js - which compression format a quantization scheme is stored in (infer_module_format of
+// compressed-tensors 0.20.1).
 // SPDX-License-Identifier: MIT
 
 /**

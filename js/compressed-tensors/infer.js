@@ -187,7 +187,7 @@ function inferPlain(weight, scale, planes, { args = [] }) {
 }
 
 /**
- * Which values share a scale, from the scales' shape (compressed-tensors 4.10).
+ * Which values share a scale, from the scales' shape.
  * @param {StoredPlane} scale
  * @param {number[]} shape of the weight
  * @param {Record<string, unknown>[]} args
@@ -211,7 +211,7 @@ function strategyOf(scale, shape, args) {
 
 /**
  * A block's shape: the config's if it fits; else 128 x 128, which all public models use. It is never
- * derived from rows / scale rows: that is wrong at ragged edges (bug B1 of compressed-tensors 0.18).
+ * derived from rows / scale rows: that is wrong at ragged edges (compressed-tensors 0.18 did).
  * @param {number} rows
  * @param {number} cols
  * @param {number} scaleRows

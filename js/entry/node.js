@@ -5,5 +5,6 @@ import { readFile } from 'node:fs/promises';
 import { makeInit } from '../core/init.js';
 
 export * from '../index.js';
+export { fileSink } from '../node/file-sink.js';
 export { dequantizeModelPath, openModelPath, quantizeModelPath } from '../node/model-files.js';
 export const init = makeInit(() => readFile(new URL('./core.wasm', import.meta.url)));

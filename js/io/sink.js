@@ -5,8 +5,8 @@ import { BlockQuantError } from '../errors.js';
 
 /**
  * Where a file goes. `write` has taken the bytes when its promise resolves, so that the caller may
- * use the buffer again. After the last write exactly one of `close` (keep) or `abort` (throw away)
- * is called.
+ * use the buffer again. After the last write `close` (keep) is called; if anything fails, `close`
+ * too, or before the first write, `abort` (throw away) is.
  * @typedef {object} Sink
  * @property {(bytes: Uint8Array, offset: number) => void | Promise<void>} write
  * @property {() => void | Promise<void>} [close]
@@ -48,30 +48,54 @@ export function memorySink(size = 0) {
 	};
 }
 
+/** Parts of a Blob are at least so large, where they adjoin: browsers are slow with Blobs of thousands of parts. */
+const PART_NBYTES = 4 * 2 ** 20;
+
 /**
- * A sink that gives a Blob. Each part becomes a Blob at once, which a browser may keep on disk.
+ * A sink that gives a Blob. What was written becomes a Blob every few MB, which a browser may keep on disk.
  * @returns {Sink & { blob: (type?: string) => Blob }}
  */
 export function blobSink() {
-	/** @type {{ offset: number, part: Blob }[]} */
+	/** @type {{ offset: number, nbytes: number, part: Blob }[]} */
 	let parts = [];
+	/** @type {{ offset: number, bytes: Uint8Array<ArrayBuffer> }[]} */
+	let pending = [];
+	let pendingNbytes = 0;
+	const flush = () => {
+		pending.sort((a, b) => a.offset - b.offset);
+		for (let first = 0; first < pending.length; ) {
+			let end = pending[first].offset;
+			let next = first;
+			while (next < pending.length && pending[next].offset === end) end += pending[next++].bytes.byteLength;
+			const part = new Blob(pending.slice(first, next).map(({ bytes }) => bytes));
+			parts.push({ offset: pending[first].offset, nbytes: part.size, part });
+			first = next;
+		}
+		pending = [];
+		pendingNbytes = 0;
+	};
 	return {
 		write(bytes, offset) {
 			if (bytes.byteLength === 0) return;
 			// A copy on a plain ArrayBuffer: Blob takes no view of shared memory.
-			parts.push({ offset, part: new Blob([new Uint8Array(bytes)]) });
+			pending.push({ offset, bytes: new Uint8Array(bytes) });
+			pendingNbytes += bytes.byteLength;
+			if (pendingNbytes >= PART_NBYTES) flush();
 		},
 		abort() {
 			parts = [];
+			pending = [];
+			pendingNbytes = 0;
 		},
 		blob(type = 'application/octet-stream') {
+			flush();
 			parts.sort((a, b) => a.offset - b.offset);
 			let end = 0;
-			for (const { offset, part } of parts) {
+			for (const { offset, nbytes } of parts) {
 				if (offset !== end) {
 					throw new BlockQuantError('internal', 'a byte is missing or written twice', { offset });
 				}
-				end = offset + part.size;
+				end = offset + nbytes;
 			}
 			return new Blob(
 				parts.map(({ part }) => part),

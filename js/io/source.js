@@ -76,16 +76,32 @@ function bytesSource(bytes) {
 	};
 }
 
+/** What a blob is asked for at least: a slice costs a browser about a millisecond, however small it is. */
+const WINDOW_NBYTES = 2 ** 20;
+
 /**
- * Slices are read one by one: Chrome cannot give more than 2 GB of a file at once.
+ * Slices are read one by one: Chrome cannot give more than 2 GB of a file at once. Small reads come out of a window that is
+ * read at once.
  * @param {Blob} blob
  * @returns {Source}
  */
 function blobSource(blob) {
+	/** @type {{ begin: number, end: number, bytes: Promise<Uint8Array> }} */
+	let window = { begin: 0, end: 0, bytes: Promise.resolve(new Uint8Array(0)) };
+	/** @param {number} begin @param {number} end */
+	const slice = async (begin, end) => new Uint8Array(await blob.slice(begin, end).arrayBuffer());
 	return {
 		size: blob.size,
 		name: 'name' in blob && typeof blob.name === 'string' ? blob.name : undefined,
-		read: async (offset, length) => new Uint8Array(await blob.slice(offset, offset + length).arrayBuffer()),
+		async read(offset, length) {
+			if (length >= WINDOW_NBYTES) return slice(offset, offset + length);
+			if (offset < window.begin || offset + length > window.end) {
+				const end = Math.min(blob.size, offset + WINDOW_NBYTES);
+				window = { begin: offset, end, bytes: slice(offset, end) };
+			}
+			const { begin, bytes } = window;
+			return (await bytes).slice(offset - begin, offset - begin + length);
+		},
 	};
 }
 

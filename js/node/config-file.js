@@ -71,7 +71,10 @@ export async function configPlace(inputConfig, outputs, text, isOurs) {
  */
 async function hasOthers(outputs) {
 	const own = outputs.map((file) => basename(file));
-	const names = await readdir(dirname(outputs[0]));
+	const directory = dirname(outputs[0]);
+	const names = await readdir(directory).catch((cause) => {
+		throw systemError(cause, `cannot read ${directory}`);
+	});
 	return names.some((name) => isModelFile(name) && !own.includes(name));
 }
 

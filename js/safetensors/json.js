@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // JSON.parse keeps the last of two equal keys, rounds integers beyond 2^53, loses "__proto__" when
-// objects are copied, moves integer-like keys to the front, and has no byte offsets (specs/web.md
-// 2.5). This one refuses or keeps each of these. Objects become Maps.
+// objects are copied, moves integer-like keys to the front, and has no byte offsets. This one
+// refuses or keeps each of these. Objects become Maps.
 
 import { BlockQuantError, quoted } from '../errors.js';
 import { readToken } from './json-token.js';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { before, describe, it } from 'node:test';
@@ -78,6 +78,23 @@ describe('interrupted', () => {
 			assert.equal((await ended).signal, 'SIGKILL');
 			for (const left of readdirSync(directory)) assert.match(left, /^\.out\.gguf\..*\.tmp$/);
 		}
+	});
+
+	it('by SIGINT while a pattern that does not end is tried', { timeout: 60_000 }, async () => {
+		const directory = join(folder, 'pattern');
+		mkdirSync(directory);
+		const names = join(directory, 'in.safetensors');
+		const { bytes, dataNbytes } = headerOf({
+			[`${'a'.repeat(60)}.weight`]: { dtype: 'F32', shape: [1], nbytes: 4 },
+		});
+		writeFileSync(names, Buffer.concat([bytes, Buffer.alloc(dataNbytes)]));
+		const args = ['--scheme', 'w4a16', '--include', '(a+)+$'];
+		const { child, ended } = start('quantize', names, join(directory, 'out.safetensors'), ...args);
+		await sleep(3000);
+		assert.equal(child.exitCode, null);
+		child.kill('SIGINT');
+		assert.equal((await ended).signal, 'SIGINT');
+		assert.deepEqual(readdirSync(directory), ['in.safetensors']);
 	});
 
 	it('by a reader that closes the pipe it does not fail', async () => {

@@ -3,10 +3,21 @@
 //
 // dist/ is built already (npm test does; by hand: npm run build).
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+	closeSync,
+	linkSync,
+	mkdirSync,
+	openSync,
+	readFileSync,
+	readdirSync,
+	symlinkSync,
+	truncateSync,
+	writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { done, fails, run, safetensorsOf, sha256, temporaryFolder } from './cli-support.js';
+import { cli, done, fails, headerOf, run, safetensorsOf, sha256, temporaryFolder } from './cli-support.js';
 
 const folder = temporaryFolder();
 const at = (...names) => join(folder, ...names);
@@ -195,5 +206,67 @@ describe('quantize', () => {
 			'--scheme',
 			'w4a16',
 		);
+	});
+
+	it('refuses a scale beyond f16 in one line and writes nothing; with --overflow allow it warns', () => {
+		const { bytes, dataNbytes } = headerOf({ 'a.q_proj.weight': { dtype: 'F16', shape: [4, 128], nbytes: 1024 } });
+		const data = Buffer.alloc(dataNbytes);
+		// The largest f16 and its negative, by turns: the range of an asymmetric block is twice as wide.
+		for (let i = 0; i < dataNbytes; i += 4) data.writeUInt32LE(0xfbff7bff, i);
+		writeFileSync(at('large.safetensors'), Buffer.concat([bytes, data]));
+		mkdirSync(at('overflow'));
+		const args = ['quantize', at('large.safetensors'), at('overflow/x.safetensors'), '--scheme', 'w4a16_asym'];
+		fails(
+			1,
+			/^blockquant: tensor "a\.q_proj\.weight": \d+ block\(s\) have a scale that f16 cannot hold\n$/,
+			...args,
+		);
+		assert.deepEqual(readdirSync(at('overflow')), []);
+		const { status, stderr } = run(...args, '--overflow', 'allow');
+		assert.equal(status, 0);
+		assert.match(stderr, /^blockquant: warning: tensor "a\.q_proj\.weight": 4 block\(s\) [^\n]*\n$/);
+	});
+
+	it('refuses a folder that does not exist and a pipe, in one line each', () => {
+		for (const out of ['absent/x.safetensors', 'absent/x/'])
+			fails(
+				1,
+				/cannot write .*: the folder .*absent does not exist\n/,
+				'quantize',
+				model,
+				at(out),
+				'--scheme',
+				'w4a16',
+			);
+		if (spawnSync('mkfifo', [at('pipe.safetensors')]).status !== 0) return;
+		fails(1, /pipe\.safetensors: is no regular file\n/, 'inspect', at('pipe.safetensors'));
+		fails(
+			1,
+			/pipe\.safetensors: is no regular file/,
+			'quantize',
+			model,
+			at('pipe.safetensors'),
+			'--scheme',
+			'w4a16',
+		);
+		fails(1, /pipe\.safetensors: is no regular file/, 'sample', at('pipe.safetensors'));
+	});
+
+	it('leaves its output, which is complete, where stdout cannot take what it says', {
+		skip: process.platform !== 'linux' && '/dev/full is Linux',
+	}, () => {
+		assert.match(done('--help'), /the files that the command wrote are complete/);
+		done('quantize', model, at('printed/'), '--scheme', 'w4a16');
+		const full = openSync('/dev/full', 'w');
+		const args = [cli, 'quantize', model, at('unprinted/'), '--scheme', 'w4a16'];
+		const { status, stderr } = spawnSync(process.execPath, args, {
+			stdio: ['ignore', full, 'pipe'],
+			encoding: 'utf8',
+		});
+		closeSync(full);
+		assert.equal(status, 1);
+		assert.match(stderr, /^blockquant: cannot write to stdout: no space left on the device \(ENOSPC\)\n$/);
+		for (const name of ['model.safetensors', 'config.json'])
+			assert.equal(sha256(at('unprinted', name)), sha256(at('printed', name)), name);
 	});
 });

@@ -67,6 +67,31 @@ describe('inspect and schemes', () => {
 		fails(1, /cannot open .*absent: no such file/, 'inspect', at('absent'));
 	});
 
+	it('compare says nan where one side is none, and counts it as differing', () => {
+		const values = Array.from({ length: 256 }, (_, i) => i);
+		const weight = (changed) => ({ shape: [2, 128], values: values.with(5, changed) });
+		const same = { shape: [256], values };
+		writeFileSync(at('number.safetensors'), safetensorsOf({ 'a.weight': weight(5), 'b.weight': same }));
+		writeFileSync(at('nan.safetensors'), safetensorsOf({ 'a.weight': weight(Number.NaN), 'b.weight': same }));
+		for (const [a, b] of [
+			['number', 'nan'],
+			['nan', 'number'],
+			['nan', 'nan'],
+		]) {
+			const files = [at(`${a}.safetensors`), at(`${b}.safetensors`)];
+			const table = done('compare', ...files, '--tensors');
+			assert.match(table, /\na\.weight +2 x 128 +nan +nan /);
+			assert.match(table, /\nb\.weight +256 +inf +0 +0 +1\.000000\n/);
+			assert.match(table, /\nall that differ +1 +0 +256 +nan +nan /);
+			const json = JSON.parse(done('compare', ...files, '--json'));
+			assert.deepEqual([json.changed.tensors, json.changed.mse, json.changed.sqnrDb], [1, null, null]);
+			assert.deepEqual(
+				json.tensors.map(({ mse }) => mse),
+				[null, 0],
+			);
+		}
+	});
+
 	it('show a scheme in full, its bits part by part', () => {
 		assert.match(done('schemes'), /\nggml:q4_k +4\.500 +per 32 /);
 		const { bits, bitsPerWeight, scheme, planes } = JSON.parse(done('schemes', 'q4_k', '--json'));

@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { dequantize, quantize } from '../../js/arrays/quantize.js';
 import { blobSink, memoryDirectory, memorySink } from '../../js/io/sink.js';
+import { sourceOf } from '../../js/io/source.js';
 import { compareModels } from '../../js/model/compare.js';
 import { dequantizeModel } from '../../js/model/dequantize.js';
 import { openModel } from '../../js/model/open.js';
@@ -158,6 +159,38 @@ test('no read is larger than a band, every output byte is written once', async (
 	const { nbytes } = await quantizeModel(await openModel(source), sink, { scheme: 'nvfp4a16' });
 	assert.ok(longest <= 8 * 2 ** 20, `${longest}`);
 	assert.equal(sink.blob().size, nbytes);
+});
+
+test('a Blob is read in few slices, and becomes few parts', async () => {
+	const bytes = Uint8Array.from({ length: 3 * 2 ** 20 }, (_, i) => (i * 2654435761) >>> 24);
+	let slices = 0;
+	class Counted extends Blob {
+		slice(/** @type {number[]} */ ...range) {
+			slices++;
+			return super.slice(...range);
+		}
+	}
+	const source = sourceOf(new Counted([bytes]));
+	const read = async (/** @type {number} */ at, /** @type {number} */ n) =>
+		assert.deepEqual(await source.read(at, n), bytes.slice(at, at + n), `${n} bytes at ${at}`);
+	for (let at = 0; at + 999 < bytes.length; at += 999) await read(at, 999);
+	await read(1, bytes.length - 1);
+	await Promise.all([read(5, 0), read(2 ** 20 - 5, 10), read(0, 1), read(bytes.length - 1, 1)]);
+	assert.ok(slices < 10, `${slices} slices`);
+	const sink = blobSink();
+	const ends = bytes.length / 2;
+	for (let at = 0; at < ends; at += 1024) {
+		const buffer = bytes.slice(ends + at, ends + at + 1024);
+		await sink.write(buffer, ends + at);
+		buffer.fill(0);
+		await sink.write(bytes.subarray(at, at + 1024), at);
+	}
+	assert.deepEqual(new Uint8Array(await sink.blob().arrayBuffer()), bytes);
+	assert.deepEqual(new Uint8Array(await sink.blob().arrayBuffer()), bytes, 'again');
+	await sink.write(bytes.subarray(0, 1), bytes.length + 1);
+	assert.throws(() => sink.blob(), { code: 'internal', offset: bytes.length + 1 });
+	sink.abort?.();
+	assert.equal(sink.blob().size, 0);
 });
 
 test('shards: each under its name, and an index that names every tensor', async () => {

@@ -4,32 +4,16 @@
 // dist/ is built already (npm test does; by hand: npm run build). publint and attw: npm run check:package.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { build, transform } from 'esbuild';
+import { packedProject, pkg, root } from './packed.js';
 
-const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
-const pkg = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 let project;
 
 before(() => {
-	for (const name of ['index.mjs', 'index.cjs', 'core.wasm', 'index.d.ts'])
-		assert.ok(existsSync(join(root, 'dist', name)), `dist/${name} is missing: npm run build`);
-	project = mkdtempSync(join(tmpdir(), 'blockquant-package-'));
-	execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], { cwd: root });
-	const installed = join(project, 'node_modules/blockquant');
-	mkdirSync(installed, { recursive: true });
-	execFileSync('tar', [
-		'xzf',
-		join(project, `blockquant-${pkg.version}.tgz`),
-		'--strip-components=1',
-		'-C',
-		installed,
-	]);
-	writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true }\n');
+	project = packedProject();
 });
 after(() => rmSync(project, { recursive: true, force: true }));
 
@@ -105,6 +89,33 @@ describe('the packed package', () => {
 			console.log(main.quantize === node.quantize, main.BlockQuantError === node.BlockQuantError);`,
 		);
 		assert.equal(out, 'true true');
+	});
+
+	it('has sinks for memory everywhere, for files in ./node', () => {
+		const out = runUser(
+			'sinks.mjs',
+			`import { readFileSync } from 'node:fs';
+			import { blobSink, memoryDirectory, memorySink } from 'blockquant';
+			import { fileSink } from 'blockquant/node';
+			const bytes = new TextEncoder().encode('ab');
+			const blob = blobSink(), memory = memorySink(), file = await fileSink('sunk'), directory = memoryDirectory();
+			for (const sink of [blob, memory, file, directory.open('x')]) await sink.write(bytes, 0);
+			await file.close();
+			const texts = [await blob.blob().text(), memory.bytes(), directory.files.get('x').bytes(), readFileSync('sunk')];
+			console.log(texts.map((text) => Buffer.from(text).toString()).join(' '));`,
+		);
+		assert.equal(out, 'ab ab ab ab');
+	});
+
+	it('has few direct dependencies, all of them for the command', () => {
+		const names = Object.keys(pkg.dependencies);
+		assert.ok(names.length <= 8, names.join(', '));
+		for (const file of readdirSync(join(root, 'dist')).filter(
+			(name) => /\.[cm]js$/.test(name) && name !== 'cli.mjs',
+		)) {
+			const text = readFileSync(join(root, 'dist', file), 'utf8');
+			for (const name of names) assert.ok(!new RegExp(`['"]${name}['"]`).test(text), `${file} wants ${name}`);
+		}
 	});
 
 	it('loads ./worker', () => {
