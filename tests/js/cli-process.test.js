@@ -63,23 +63,6 @@ describe('interrupted', () => {
 		for (const name of readdirSync(directory)) assert.match(name, /^\.out\.safetensors\..*\.tmp$/);
 	});
 
-	it('by SIGKILL while it writes a GGUF file it leaves none under the final name', async () => {
-		const path = join(folder, 'large.gguf');
-		const start = gguf({ tensors: [{ name: 'a.weight', dims: [32768, 32768], type: 1, data: new Uint8Array(0) }] });
-		const file = openSync(path, 'w');
-		writeSync(file, start);
-		ftruncateSync(file, start.length + 2 * 32768 ** 2);
-		closeSync(file);
-		for (const [name, milliseconds] of Object.entries({ early: 0, later: 300 })) {
-			const args = ['--scheme', 'q8_0', '--pure'];
-			const { directory, child, ended } = await startQuantizing(`kill-${name}`, path, 'out.gguf', args);
-			await sleep(milliseconds);
-			child.kill('SIGKILL');
-			assert.equal((await ended).signal, 'SIGKILL');
-			for (const left of readdirSync(directory)) assert.match(left, /^\.out\.gguf\..*\.tmp$/);
-		}
-	});
-
 	it('by SIGINT while a pattern that does not end is tried', { timeout: 60_000 }, async () => {
 		const directory = join(folder, 'pattern');
 		mkdirSync(directory);
@@ -95,6 +78,23 @@ describe('interrupted', () => {
 		child.kill('SIGINT');
 		assert.equal((await ended).signal, 'SIGINT');
 		assert.deepEqual(readdirSync(directory), ['in.safetensors']);
+	});
+
+	it('by SIGKILL while it writes a GGUF file it leaves none under the final name', async () => {
+		const path = join(folder, 'large.gguf');
+		const start = gguf({ tensors: [{ name: 'a.weight', dims: [32768, 32768], type: 1, data: new Uint8Array(0) }] });
+		const file = openSync(path, 'w');
+		writeSync(file, start);
+		ftruncateSync(file, start.length + 2 * 32768 ** 2);
+		closeSync(file);
+		for (const [name, milliseconds] of Object.entries({ early: 0, later: 300 })) {
+			const args = ['--scheme', 'q8_0', '--pure'];
+			const { directory, child, ended } = await startQuantizing(`kill-${name}`, path, 'out.gguf', args);
+			await sleep(milliseconds);
+			child.kill('SIGKILL');
+			assert.equal((await ended).signal, 'SIGKILL');
+			for (const left of readdirSync(directory)) assert.match(left, /^\.out\.gguf\..*\.tmp$/);
+		}
 	});
 
 	it('by a reader that closes the pipe it does not fail', async () => {
