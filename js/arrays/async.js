@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
+import { checkOptions, POOL_OPTIONS } from '../model/options.js';
 import { checkCancelled } from '../workers/cancel.js';
 import { sharedPool, withPool } from '../workers/pool.js';
 import { decodeTensor, encodeTensor } from '../workers/tensor.js';
@@ -61,6 +62,7 @@ function moved(data) {
  */
 export async function quantizeAsync(data, options) {
 	const { workers, pool, signal, onProgress, transfer, ...rest } = options ?? {};
+	checkOptions({ workers, pool, signal, onProgress }, POOL_OPTIONS);
 	checkCancelled(signal);
 	const prepared = prepare(data, options && rest);
 	const { dtype, job, stored, count: total } = prepared;
@@ -91,6 +93,7 @@ export async function quantizeAsync(data, options) {
  * @returns {Promise<Float32Array>}
  */
 export async function dequantizeAsync(quantized, options = {}) {
+	checkOptions(options, POOL_OPTIONS);
 	const { signal } = options;
 	checkCancelled(signal);
 	const { job, count, stored } = prepareDecode(quantized);

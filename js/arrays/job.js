@@ -61,7 +61,8 @@ function importanceOf({ imatrix, shape, scheme }) {
 		);
 	if (!importance.some((x) => x > 0))
 		throw new BlockQuantError('bad-argument', 'imatrix: all 0; some column must matter');
-	return { importance, nimportance: importance.length / cols };
+	// A copy: a part of a larger array would be posted with all of its buffer.
+	return { importance: importance.slice(), nimportance: importance.length / cols };
 }
 
 /** @param {TensorOptions['ranges']} ranges @param {any} plan */

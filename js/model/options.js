@@ -1,4 +1,4 @@
-// options.js - what callers hand to the functions of js/model, checked before anything is done.
+// options.js - what callers hand to the functions of js/model and to those that use a pool, checked before anything is done.
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
@@ -11,6 +11,8 @@ export const QUANTIZE_OPTIONS = [
 	...RUN_OPTIONS,
 ];
 export const DEQUANTIZE_OPTIONS = ['dtype', ...RUN_OPTIONS];
+/** What the array functions on a pool take besides those of their namesakes. */
+export const POOL_OPTIONS = ['workers', 'pool', 'signal', 'onProgress'];
 export const COMPARE_OPTIONS = ['configA', 'configB', 'signal', 'onProgress'];
 
 /** @param {unknown} value */

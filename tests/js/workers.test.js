@@ -118,6 +118,56 @@ test('arrays: the input stays the caller’s, unless it is given away', async ()
 	assert.equal((await quantizeAsync(shared, { scheme: 'q8_0', shape: [1024] })).nbytes, 1088);
 });
 
+test('arrays: a subclass, a part of a larger importance and options of a wrong kind', async () => {
+	class Hiding extends Float32Array {
+		subarray() {
+			return new Float32Array(0);
+		}
+	}
+	const options = { scheme: 'q4_k', shape: [4, 256] };
+	const imatrix = Float32Array.from({ length: 2048 }, (_, i) => 1 + (i % 5)).subarray(3, 259);
+	const quantized = quantize(small, options);
+	for (const pool of pools) {
+		assert.deepEqual(await quantizeAsync(new Hiding(small), { ...options, pool }), quantized);
+		assert.deepEqual(
+			await quantizeAsync(small, { ...options, imatrix, pool }),
+			quantize(small, { ...options, imatrix }),
+		);
+	}
+	const wrong = [{ pool: {} }, { workers: 1.5 }, { workers: '2' }, { signal: {} }, { onProgress: 1 }];
+	for (const more of wrong) {
+		await assert.rejects(quantizeAsync(small, { ...options, ...more }), { code: 'bad-argument' });
+		await assert.rejects(dequantizeAsync(quantized, more), { code: 'bad-argument' });
+	}
+	for (const none of [null, 5, { scheme: 'q4_k' }])
+		await assert.rejects(dequantizeAsync(quantized, none), { code: 'bad-argument' });
+	for (const none of [undefined, null, 5, { ...options, banana: 1 }])
+		await assert.rejects(quantizeAsync(small, none), { name: 'BlockQuantError' });
+});
+
+test('arrays and files: a plane with another shape is refused, values too large are counted, on any pool', async () => {
+	const scheme = 'w4a16';
+	const quantized = quantize(small, { scheme, shape: [4, 256] });
+	quantized.planes.weight_shape.bytes[0]++;
+	const message = /the shape stored is \[5, 256\]; expected \[4, 256\]/;
+	for (const pool of pools)
+		await assert.rejects(dequantizeAsync(quantized, { pool }), { code: 'bad-shape', message });
+	const large = data.map((x, i) => (i % 1_000_000 === 0 ? 2e5 : x));
+	const sink = memorySink();
+	const model = await openModel(safetensors([f32('x.weight', shape, large)]));
+	await quantizeModel(model, sink, { scheme: 'w8a16' });
+	const found = [];
+	for (const pool of pools) {
+		const { warnings } = await dequantizeModel(await openModel(sink.bytes()), memorySink(), { dtype: 'f16', pool });
+		found.push(warnings.filter((text) => text.includes('are infinite')));
+	}
+	assert.match(found[0][0], /^tensor "x.weight": \d+ value\(s\) are infinite: f16 holds none so large$/);
+	for (const texts of found) assert.deepEqual(texts, found[0]);
+	const wrong = { code: 'bad-argument', message: /^pool: expected a pool/ };
+	await assert.rejects(quantizeModel(model, memorySink(), { scheme, pool: 2 }), wrong);
+	await assert.rejects(dequantizeModel(model, memorySink(), { pool: 2 }), wrong);
+});
+
 test('arrays: errors are those of quantize(), the first in order', async () => {
 	const bad = data.slice();
 	for (const at of [5_000_000, 2_500_000, 2_500_001]) bad[at] = Number.NaN;
