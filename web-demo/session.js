@@ -27,7 +27,7 @@ const COMMANDS_ADVICE = /, or allow it \(--allow-requantize\)$/;
 export class Session {
 	/** @type {{ model: Model, name: string, config: string | null } | null} */
 	#input = null;
-	/** @type {{ files: File[], config: string } | null} */
+	/** @type {{ files: File[], config: string | null } | null} */
 	#output = null;
 	/** @type {AbortController | null} */
 	#running = null;
