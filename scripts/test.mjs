@@ -75,6 +75,7 @@ const steps = {
 	},
 	async lint() {
 		await run(bin('biome'), ['ci', '--colors=off', '--error-on-warnings', '.']);
+		await run(bin('tsc'), ['-p', 'web-demo', '--noEmit']);
 	},
 	async package() {
 		await run(process.execPath, [join(root, 'scripts/check-package.mjs')]);

@@ -18,14 +18,15 @@ export function sortInput(given) {
 }
 
 /**
- * The input's name with the scheme's in it, and its extension.
+ * The input's name with the scheme's in it, and its extension. Of GGUF shards, which become one file, without their number.
  * @param {string} input
  * @param {string} scheme
  */
 export function outputName(input, scheme) {
 	const dot = input.lastIndexOf('.');
 	const [stem, extension] = dot > 0 ? [input.slice(0, dot), input.slice(dot)] : [input, ''];
-	return `${stem}-${scheme.slice(scheme.indexOf(':') + 1)}${extension}`;
+	const whole = /\.gguf$/i.test(extension) ? stem.replace(/-\d{5}-of-\d{5}$/, '') : stem;
+	return `${whole}-${scheme.slice(scheme.indexOf(':') + 1)}${extension}`;
 }
 
 /**

