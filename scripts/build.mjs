@@ -66,6 +66,9 @@ const common = {
 	plugins: [keepWasmImport, withoutComments],
 	charset: 'utf8',
 	legalComments: 'none',
+	// Names stay: a stack trace from a page should say where it was.
+	minifyWhitespace: true,
+	minifySyntax: true,
 	logLevel: 'warning',
 };
 
