@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { build, transform } from 'esbuild';
+import { build } from 'esbuild';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -44,16 +44,6 @@ const keepWasmImport = {
 	},
 };
 
-/** Comments stay behind, which esbuild keeps in part: a twentieth of the entry. Their documentation is in the types. */
-const withoutComments = {
-	name: 'without-comments',
-	setup(plugin) {
-		plugin.onLoad({ filter: /\.js$/ }, async ({ path }) => ({
-			contents: (await transform(await readFile(path, 'utf8'), { minifyWhitespace: true, charset: 'utf8' })).code,
-		}));
-	},
-};
-
 const common = {
 	absWorkingDir: root,
 	outdir: dist,
@@ -63,7 +53,7 @@ const common = {
 	target: 'es2022',
 	packages: 'external',
 	loader: { '.wasm': 'binary', '.txt': 'text' },
-	plugins: [keepWasmImport, withoutComments],
+	plugins: [keepWasmImport],
 	charset: 'utf8',
 	legalComments: 'none',
 	// Names stay: a stack trace from a page should say where it was.
