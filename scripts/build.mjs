@@ -14,7 +14,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:f
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { deflateRawSync, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -29,6 +29,7 @@ const wasmBytes = await readFile(wasm).catch(() => {
 	process.exit(1);
 });
 
+await writeFile(join(root, 'build/core.deflate'), deflateRawSync(wasmBytes, { level: 9 }));
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 
@@ -52,7 +53,7 @@ const common = {
 	platform: 'neutral',
 	target: 'es2022',
 	packages: 'external',
-	loader: { '.wasm': 'binary', '.txt': 'text' },
+	loader: { '.deflate': 'binary', '.txt': 'text' },
 	plugins: [keepWasmImport],
 	charset: 'utf8',
 	legalComments: 'none',

@@ -5,6 +5,12 @@ declare module '*.wasm' {
 	export default wasm;
 }
 
+/* build/core.deflate is core.wasm, deflated (scripts/build.mjs). */
+declare module '*.deflate' {
+	const bytes: Uint8Array<ArrayBuffer>;
+	export default bytes;
+}
+
 /* build/worker.txt is js/entry/band-worker.js in one piece, as text (scripts/build.mjs). */
 declare module '*.txt' {
 	const text: string;
