@@ -11,10 +11,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createPool, init, quantizeAsync } from '../dist/node.mjs';
-import { runCli, withFolder, writeModel } from './measure-cli.mjs';
+import { runCli, withFolder, writeGguf, writeModel } from './measure-cli.mjs';
 
 /** A row: what is run, and on how many float32 values. */
 const rows = [
+	{ name: 'file q4_k', scheme: 'q4_k', container: 'gguf' },
 	{ name: 'file w4a16', scheme: 'w4a16', container: 'safetensors' },
 	{ name: 'file nvfp4a16', scheme: 'nvfp4a16', container: 'safetensors' },
 	{ name: 'array q4_k', scheme: 'q4_k' },
@@ -42,7 +43,9 @@ const countOf = ([a, b]) => a * b;
 /** The command on a file. @param {typeof rows[number]} row @param {string} folder @param {number} workers */
 function onFile({ scheme, container }, folder, workers) {
 	const at = (/** @type {string} */ name) => join(folder, `${name}.${container}`);
-	return runCli(folder, ['quantize', at('model'), at('out'), '--scheme', scheme, '--workers', String(workers)]);
+	const pure = container === 'gguf' ? ['--pure'] : [];
+	const args = ['quantize', at('model'), at('out'), '--scheme', scheme, ...pure, '--workers', String(workers)];
+	return runCli(folder, args);
 }
 
 /** @param {typeof rows[number]} row @param {Float32Array} data @param {import('../js/workers/pool.js').Pool} pool */
@@ -71,13 +74,10 @@ export async function measureFiles(filter, repeat) {
 	for (let at = 0; at < data.length; at += block.length) data.set(block, at);
 	const pools = WORKERS.map((workers) => createPool({ workers }));
 	return withFolder(async (folder) => {
-		if (chosen.some(({ container }) => container))
-			writeModel(
-				join(folder, 'model.safetensors'),
-				'F32',
-				{ 'a.weight': FILE_SHAPE },
-				new Uint8Array(block.buffer),
-			);
+		const model = /** @type {const} */ (['F32', { 'a.weight': FILE_SHAPE }, new Uint8Array(block.buffer)]);
+		if (chosen.some(({ container }) => container === 'gguf')) writeGguf(join(folder, 'model.gguf'), ...model);
+		if (chosen.some(({ container }) => container === 'safetensors'))
+			writeModel(join(folder, 'model.safetensors'), ...model);
 		for (const row of chosen) {
 			/** @type {{ workers: number, seconds: number, cpu: number, peakMB: number | null }[]} */
 			const best = WORKERS.map((workers) => ({ workers, seconds: Infinity, cpu: Infinity, peakMB: 0 }));

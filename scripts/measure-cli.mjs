@@ -54,12 +54,17 @@ export function runCli(folder, args) {
 	return { seconds, cpu: cpu / 1e6, peakMB: (peak * 1024) / 1e6 };
 }
 
+/** ggml's numbers of the types that the models here have. */
+const GGML_TYPES = { F32: 0, BF16: 30 };
+
 /**
- * Writes a GGUF file of BF16 zeros that take no room on disk.
+ * Writes a GGUF file.
  * @param {string} path
+ * @param {'F32' | 'BF16'} dtype
  * @param {Record<string, number[]>} shapes by name, rows first
+ * @param {Uint8Array} [data] repeated to fill it; without, zeros that take no room on disk
  */
-export function writeGguf(path, shapes) {
+export function writeGguf(path, dtype, shapes, data) {
 	const numbers = (/** @type {number[]} */ ...values) => {
 		const bytes = Buffer.alloc(8 * values.length);
 		values.forEach((value, i) => bytes.writeBigUInt64LE(BigInt(value), 8 * i));
@@ -69,15 +74,25 @@ export function writeGguf(path, shapes) {
 	let end = 0;
 	const infos = Object.entries(shapes).flatMap(([name, shape]) => {
 		const begin = end;
-		end += shape.reduce((product, edge) => product * edge, 2);
-		const place = [u32(shape.length), numbers(...shape.toReversed()), u32(30), numbers(begin)];
+		end += shape.reduce((product, edge) => product * edge, dtype === 'F32' ? 4 : 2);
+		const place = [u32(shape.length), numbers(...shape.toReversed()), u32(GGML_TYPES[dtype]), numbers(begin)];
 		return [numbers(name.length), Buffer.from(name), ...place];
 	});
 	const start = Buffer.concat([Buffer.from('GGUF'), u32(3), numbers(Object.keys(shapes).length, 0), ...infos]);
+	fill(path, Buffer.concat([start, Buffer.alloc(-start.length & 31)]), end, data);
+}
+
+/** A file of a start and so many bytes of data. @param {string} path @param {Uint8Array} start @param {number} end @param {Uint8Array} [data] */
+function fill(path, start, end, data) {
 	const file = openSync(path, 'w');
-	writeSync(file, start);
-	ftruncateSync(file, Math.ceil(start.length / 32) * 32 + end);
-	closeSync(file);
+	try {
+		writeSync(file, start);
+		for (let done = 0; data && done < end; done += data.length)
+			writeSync(file, data, 0, Math.min(data.length, end - done), start.length + done);
+		ftruncateSync(file, start.length + end);
+	} finally {
+		closeSync(file);
+	}
 }
 
 /**
@@ -102,14 +117,6 @@ export function writeModel(path, dtype, shapes, data) {
 	const padding = Buffer.alloc((8 - (json.length % 8)) % 8, ' ');
 	length.writeBigUInt64LE(BigInt(json.length + padding.length));
 	const start = Buffer.concat([length, json, padding]);
-	const file = openSync(path, 'w');
-	try {
-		writeSync(file, start);
-		for (let done = 0; data && done < end; done += data.length)
-			writeSync(file, data, 0, Math.min(data.length, end - done), start.length + done);
-		ftruncateSync(file, start.length + end);
-	} finally {
-		closeSync(file);
-	}
+	fill(path, start, end, data);
 	return start.length + end;
 }

@@ -45,7 +45,7 @@ for (let i = 0; i < 100; i++) {
 await withFolder((folder) => {
 	const at = (name, kind = 'safetensors') => join(folder, `${name}.${kind}`);
 	const nbytes = writeModel(at('model'), 'BF16', shapes);
-	writeGguf(at('model', 'gguf'), shapes);
+	writeGguf(at('model', 'gguf'), 'BF16', shapes);
 	const wanted = Object.keys(runs).filter((name) => names.some((one) => one === name || runs[one].needs === name));
 	const peaks = {};
 	for (const name of wanted)

@@ -3,7 +3,7 @@
 
 import { perform } from '../arrays/task.js';
 import { BlockQuantError } from '../errors.js';
-import { discard } from './discard.js';
+import { discard, openDrain } from './discard.js';
 import { workerThreads } from './threads.js';
 
 /** What a pool asks. @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
@@ -36,6 +36,7 @@ export function answerWith(calls) {
 			reply({ id, error: { message, detail: detail ?? message, code: code ?? 'internal', tensor, offset } }, []);
 		}
 	}
+	openDrain();
 	const to = /** @type {any} */ (workerThreads()?.parentPort ?? globalThis);
 	/** @param {any} message */
 	const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
