@@ -113,11 +113,23 @@ enum bq_layout_id {
 	BQ_LAYOUT_GGML_Q5_K, /* as q4_k, with 32 bytes of fifth bits before the 128                     176 bytes, 256 values */
 	BQ_LAYOUT_GGML_Q2_K, /* 16 bytes: scale, min of 4 bits | 64 bytes pairs | f16 d | f16 dmin       84 bytes, 256 values */
 	BQ_LAYOUT_GGML_Q3_K, /* 32 bytes third bits | 64 bytes pairs | 12 bytes 6-bit scales | f16 d    110 bytes, 256 values */
+	BQ_LAYOUT_GGML_Q1_0,  /* f16 d | 16 bytes: a bit for +d, else -d                                18 bytes, 128 values */
+	BQ_LAYOUT_GGML_Q2_0,  /* f16 d | 16 bytes: 4 consecutive pairs of bits, with 1 added             18 bytes, 64 values */
+	BQ_LAYOUT_GGML_TQ1_0, /* 52 bytes: 5 trits each, as fractions of 256 | f16 d                    54 bytes, 256 values */
+	BQ_LAYOUT_GGML_TQ2_0, /* 64 bytes pairs, with 1 added | f16 d                                   66 bytes, 256 values */
+	BQ_LAYOUT_GGML_MXFP4, /* E8M0 scale | 16 bytes as q4_0: E2M1 codes                               17 bytes, 32 values */
+	BQ_LAYOUT_GGML_NVFP4, /* 4 E4M3 scales | 4 x 8 bytes: value j low half, value j + 8 high half    36 bytes, 64 values */
+	BQ_LAYOUT_GGML_IQ4_NL, /* f16 d | 16 bytes as q4_0: codes of 16 levels                           18 bytes, 32 values */
+	BQ_LAYOUT_GGML_IQ4_XS, /* f16 d | 2 bytes upper, 4 bytes lower bits of 8 scales | 8 x 16 bytes 136 bytes, 256 values */
 	BQ_NLAYOUTS
 };
 
 /* Rows of the kernel tables' fused column. */
-enum bq_fused_id { BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K, BQ_FUSED_Q5_K, BQ_FUSED_Q2_K, BQ_FUSED_Q3_K, BQ_NFUSED };
+enum bq_fused_id {
+	BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K,
+	BQ_FUSED_Q5_K, BQ_FUSED_Q2_K, BQ_FUSED_Q3_K, BQ_FUSED_Q1_0, BQ_FUSED_Q2_0, BQ_FUSED_TQ1_0, BQ_FUSED_TQ2_0,
+	BQ_FUSED_MXFP4, BQ_FUSED_NVFP4, BQ_FUSED_IQ4_NL, BQ_FUSED_IQ4_XS, BQ_NFUSED
+};
 
 enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
 

@@ -65,11 +65,13 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 
 	if (scheme->nscales > BQ_MAX_LEVELS || scheme->nmins > BQ_MAX_LEVELS)
 		return 0;
-	bits = stored_bits(scheme->value, blocks || (layout && layout->packing != BQ_BYTES));
+	if (blocks)
+		return 8.0 * layout->block_nbytes / layout->block_values;
+	bits = stored_bits(scheme->value, layout && layout->packing != BQ_BYTES);
 
 	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
 		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];
-		double per = stored_bits(level->dtype == BQ_INPUT ? input : level->dtype, blocks);
+		double per = stored_bits(level->dtype == BQ_INPUT ? input : level->dtype, 0);
 
 		if (i == 0)
 			per += stored_bits(scheme->zero, layout && layout->zeros_by_row);

@@ -23,4 +23,12 @@ const struct bq_kernels BQ_JOIN(kernels, ISA) = {
 	.fused[BQ_FUSED_Q5_K] = { K(encode_q5_k), K(decode_q5_k), BQ_WEIGHTED },
 	.fused[BQ_FUSED_Q2_K] = { K(encode_q2_k), K(decode_q2_k), BQ_WEIGHTED },
 	.fused[BQ_FUSED_Q3_K] = { K(encode_q3_k), K(decode_q3_k), BQ_WEIGHTED },
+	.fused[BQ_FUSED_Q1_0] = { K(encode_q1_0), K(decode_q1_0), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_Q2_0] = { K(encode_q2_0), K(decode_q2_0), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_TQ1_0] = { K(encode_tq1_0), K(decode_tq1_0), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_TQ2_0] = { K(encode_tq2_0), K(decode_tq2_0), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_MXFP4] = { K(encode_mxfp4), K(decode_mxfp4), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_NVFP4] = { K(encode_nvfp4), K(decode_nvfp4), BQ_UNWEIGHTED },
+	.fused[BQ_FUSED_IQ4_NL] = { K(encode_iq4_nl), K(decode_iq4_nl), BQ_WEIGHTED },
+	.fused[BQ_FUSED_IQ4_XS] = { K(encode_iq4_xs), K(decode_iq4_xs), BQ_WEIGHTED },
 };

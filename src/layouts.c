@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "scalar/ggml_block32.h"
+#include "scalar/ggml_e2m1.h"
+#include "scalar/ggml_iq4.h"
 #include "scalar/ggml_k16.h"
 #include "scalar/ggml_k32.h"
+#include "scalar/ggml_ternary.h"
 
 static void pack_q8_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 {
@@ -151,6 +154,124 @@ static void unpack_q6_k(const uint8_t *in, size_t nblocks, const struct bq_row_p
 	}
 }
 
+/* -1 or 1. */
+static void unpack_q1_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 18) {
+		memcpy(row->scale[0] + 2 * b, in, 2);
+		for (unsigned i = 0; i < 128; i++)
+			row->codes[128 * b + i] = (uint8_t)((in[2 + i / 8] >> i % 8 & 1) * 2 - 1);
+	}
+}
+
+static void unpack_q2_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 18) {
+		memcpy(row->scale[0] + 2 * b, in, 2);
+		for (unsigned i = 0; i < 64; i++)
+			row->codes[64 * b + i] = (uint8_t)((in[2 + i / 4] >> i % 4 * 2 & 3) - 1);
+	}
+}
+
+/* tq1_0 and tq2_0: the codes with 1 added, then the scale. */
+static void pack_tq(const struct bq_row_parts *row, size_t nblocks, int trits, uint8_t *out)
+{
+	uint8_t codes[256];
+
+	for (size_t b = 0; b < nblocks; b++) {
+		for (unsigned i = 0; i < 256; i++)
+			codes[i] = (uint8_t)(row->codes[256 * b + i] + 1);
+		if (trits)
+			bq_pack_trits(codes, out);
+		else
+			bq_pack_pairs(codes, out);
+		out += trits ? 52 : 64;
+		memcpy(out, row->scale[0] + 2 * b, 2);
+		out += 2;
+	}
+}
+
+static void pack_tq1_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
+{
+	pack_tq(row, nblocks, 1, out);
+}
+
+static void pack_tq2_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
+{
+	pack_tq(row, nblocks, 0, out);
+}
+
+static void unpack_tq1_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 54) {
+		memcpy(row->scale[0] + 2 * b, in + 52, 2);
+		bq_unpack_trits(in, row->codes + 256 * b);
+		for (unsigned i = 0; i < 256; i++)
+			row->codes[256 * b + i]--;
+	}
+}
+
+static void unpack_tq2_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 66) {
+		memcpy(row->scale[0] + 2 * b, in + 64, 2);
+		for (size_t i = 0; i < 256; i++)
+			row->codes[256 * b + i] = (uint8_t)(bq_unpack_pair(in, i) - 1);
+	}
+}
+
+/* There is no -0. The exponent 255, which only tiny values get, is a number here: 2^128, which doubled codes make of 2^127
+ * (2 and more overflow with either). */
+static void unpack_mxfp4(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	static const uint8_t doubled[8] = { 0, 2, 4, 5, 6, 7, 6, 7 };
+
+	for (size_t b = 0; b < nblocks; b++, in += 17) {
+		uint8_t *codes = row->codes + 32 * b;
+
+		row->scale[0][b] = in[0] == 255 ? 254 : in[0];
+		bq_load_codes(in + 1, 4, codes);
+		for (unsigned i = 0; i < 32; i++) {
+			codes[i] = codes[i] == 8 ? 0 : codes[i];
+			if (in[0] == 255)
+				codes[i] = (uint8_t)((codes[i] & 8) | doubled[codes[i] & 7]);
+		}
+	}
+}
+
+/* The codes as what they are worth, doubled: integers. */
+static void unpack_nvfp4(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 36) {
+		memcpy(row->scale[0] + 4 * b, in, 4);
+		for (unsigned i = 0; i < 64; i++) {
+			const uint8_t byte = in[4 + i / 16 * 8 + i % 8];
+
+			row->codes[64 * b + i] = (uint8_t)bq_doubled_e2m1(i % 16 < 8 ? byte & 15 : byte >> 4);
+		}
+	}
+}
+
+static void unpack_iq4_nl(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 18) {
+		memcpy(row->scale[0] + 2 * b, in, 2);
+		bq_load_levels(in + 2, (int8_t *)row->codes + 32 * b);
+	}
+}
+
+static void unpack_iq4_xs(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	for (size_t b = 0; b < nblocks; b++, in += 136) {
+		memcpy(row->scale[1] + 2 * b, in, 2);
+		bq_unpack_scales_of_iq4_xs(in + 2, row->scale[0] + 8 * b);
+		for (size_t j = 0; j < 8; j++) {
+			row->scale[0][8 * b + j] = (uint8_t)(row->scale[0][8 * b + j] - 32);
+			bq_load_levels(in + 8 + 16 * j, (int8_t *)row->codes + 256 * b + 32 * j);
+		}
+	}
+}
+
 /* Formats of blocks: values and bytes of one, its f16 fields and where they begin. */
 #define BLOCK(values, nbytes, nhalves, at) .block_values = values, .block_nbytes = nbytes, .halves = nhalves, .halves_at = at
 
@@ -174,6 +295,14 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_GGML_Q5_K] = { BLOCK(256, 176, 2, 0), .unpack = unpack_q5_k },
 	[BQ_LAYOUT_GGML_Q2_K] = { BLOCK(256, 84, 2, 80), .unpack = unpack_q2_k },
 	[BQ_LAYOUT_GGML_Q3_K] = { BLOCK(256, 110, 1, 108), .unpack = unpack_q3_k },
+	[BQ_LAYOUT_GGML_Q1_0] = { BLOCK(128, 18, 1, 0), .unpack = unpack_q1_0 },
+	[BQ_LAYOUT_GGML_Q2_0] = { BLOCK(64, 18, 1, 0), .unpack = unpack_q2_0 },
+	[BQ_LAYOUT_GGML_TQ1_0] = { BLOCK(256, 54, 1, 52), .pack = pack_tq1_0, .unpack = unpack_tq1_0 },
+	[BQ_LAYOUT_GGML_TQ2_0] = { BLOCK(256, 66, 1, 64), .pack = pack_tq2_0, .unpack = unpack_tq2_0 },
+	[BQ_LAYOUT_GGML_MXFP4] = { BLOCK(32, 17, 0, 0), .unpack = unpack_mxfp4 },
+	[BQ_LAYOUT_GGML_NVFP4] = { BLOCK(64, 36, 0, 0), .unpack = unpack_nvfp4 },
+	[BQ_LAYOUT_GGML_IQ4_NL] = { BLOCK(32, 18, 1, 0), .unpack = unpack_iq4_nl },
+	[BQ_LAYOUT_GGML_IQ4_XS] = { BLOCK(256, 136, 1, 0), .unpack = unpack_iq4_xs },
 };
 
 const struct bq_layout *bq_layout(uint32_t id)

@@ -57,6 +57,30 @@ static const struct bq_preset presets[] = {
 		.value = BQ_U2, .nscales = 2, .scale = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q2_K, BQ_FUSED_Q2_K, BQ_RULES_GGML) } },
+	{ "ggml:iq4_xs", "4-bit codes of 16 uneven levels, 6-bit scales per 32 under an f16 one per 256: 4.25 bits, as good as q4_k", {
+		.value = BQ_I8, .nscales = 2, .scale = { { BQ_I6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_IQ4_XS, BQ_FUSED_IQ4_XS, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:iq4_nl", "4-bit codes of 16 uneven levels, one f16 scale per 32: rows that iq4_xs cannot take", {
+		.value = BQ_I8, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_IQ4_NL, BQ_FUSED_IQ4_NL, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:nvfp4", "E2M1 codes, E4M3 scales per 16, none above: NVIDIA's FP4 in GGUF", {
+		.value = BQ_I5, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_NVFP4, BQ_FUSED_NVFP4, BQ_RULES_GGML) } },
+	{ "ggml:mxfp4", "E2M1 codes, power-of-two scales per 32: OCP MX in GGUF, as gpt-oss has it", {
+		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_MXFP4, BQ_FUSED_MXFP4, BQ_RULES_GGML) } },
+	{ "ggml:tq2_0", "codes -1, 0, 1 in pairs of bits, one f16 scale per 256: ternary models", {
+		.value = BQ_I2, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(256) } },
+		GGML(BQ_LAYOUT_GGML_TQ2_0, BQ_FUSED_TQ2_0, BQ_RULES_GGML) } },
+	{ "ggml:tq1_0", "codes -1, 0, 1, five in a byte, one f16 scale per 256: ternary models, smallest", {
+		.value = BQ_I2, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(256) } },
+		GGML(BQ_LAYOUT_GGML_TQ1_0, BQ_FUSED_TQ1_0, BQ_RULES_GGML) } },
+	{ "ggml:q2_0", "codes -1, 0, 1 in pairs of bits, one f16 scale per 64: ternary models", {
+		.value = BQ_I2, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(64) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q2_0, BQ_FUSED_Q2_0, BQ_RULES_GGML) } },
+	{ "ggml:q1_0", "signs, one f16 scale per 128: binary models", {
+		.value = BQ_I2, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(128) } }, .calibration = BQ_SEARCH,
+		GGML(BQ_LAYOUT_GGML_Q1_0, BQ_FUSED_Q1_0, BQ_RULES_GGML) } },
 	{ "ct:w4a16", "int4 weights in groups of 128, symmetric: vLLM's usual 4 bits", {
 		INT_GROUPS(4), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
 	{ "ct:w4a16_asym", "int4 weights in groups of 128 with zero points", {

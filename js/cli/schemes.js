@@ -36,11 +36,11 @@ function printScheme(name, json) {
 	const job = tensorJob({ scheme, ...EXAMPLE });
 	const count = EXAMPLE.shape.reduce((product, edge) => product * edge, 1);
 	const planes = job.planes.map((plane) => ({ ...plane, bitsPerWeight: (8 * plane.nbytes) / count }));
+	const total = (8 * job.nbytes) / count;
 	const bits =
 		planes[0].role === 'blocks'
-			? bitsInBlocks(scheme)
+			? bitsInBlocks(scheme, total)
 			: planes.map(({ name: part, bitsPerWeight }) => ({ part, bitsPerWeight }));
-	const total = (8 * job.nbytes) / count;
 	if (json) {
 		printJson({
 			...{ command: 'schemes', name: scheme.name, description: row?.description },
@@ -72,20 +72,20 @@ function printScheme(name, json) {
 }
 
 /**
- * The parts of a format that stores them together in one block.
+ * The parts of a format that stores them together in one block. Codes may be narrower there than what they stand for: levels
+ * of a table, trits.
  * @param {Scheme} scheme
+ * @param {number} total
  */
-function bitsInBlocks({ value, scales, mins = [] }) {
+function bitsInBlocks({ value, scales, mins = [] }, total) {
 	/** @type {(what: string) => (level: import('../scheme.js').Level) => { part: string, bitsPerWeight: number }} */
 	const share = (what) => (level) => ({
 		part: `${what}: ${level.dtype} ${blockText(level.block)}`,
 		bitsPerWeight: typeof level.block === 'number' ? bitsOf(level.dtype) / level.block : 0,
 	});
-	return [
-		{ part: `codes: ${value}`, bitsPerWeight: bitsOf(value) },
-		...scales.map(share('scales')),
-		...mins.map(share('mins')),
-	];
+	const parameters = [...scales.map(share('scales')), ...mins.map(share('mins'))];
+	const codes = parameters.reduce((bits, part) => bits - part.bitsPerWeight, total);
+	return [{ part: `codes: ${value}`, bitsPerWeight: codes }, ...parameters];
 }
 
 /** @param {string} dtype its first number is its bits: i4, f16, f8e4m3, e8m0; but a ue4m3 is a byte, too */

@@ -58,6 +58,14 @@ export const LAYOUTS = [
 	'ggml-q5_k',
 	'ggml-q2_k',
 	'ggml-q3_k',
+	'ggml-q1_0',
+	'ggml-q2_0',
+	'ggml-tq1_0',
+	'ggml-tq2_0',
+	'ggml-mxfp4',
+	'ggml-nvfp4',
+	'ggml-iq4_nl',
+	'ggml-iq4_xs',
 ];
 
 /** enum bq_kernels_id */

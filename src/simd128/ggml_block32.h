@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * ggml_block32.h - scalar/ggml_block32.h, four blocks at a time (16 in search C): scales are found in lanes, codes block by
- * block. bits is a constant wherever these are used.
+ * block. bits and scalar, what does blocks again that are not to be trusted, are constants wherever these are used.
  */
 #ifndef BQ_SIMD128_GGML_BLOCK32_H
 #define BQ_SIMD128_GGML_BLOCK32_H
 
+#include "../kernels.h"
 #include "../scalar/ggml_block32.h"
 #include "ggml_search.h"
 
@@ -92,7 +93,7 @@ static inline v128_t bq_rounded_signed_codes(int levels, const float *x, v128_t 
 	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
 }
 
-static inline void bq_encode_four_signed(int bits, const float *x, uint8_t *out)
+static inline void bq_encode_four_signed(int bits, bq_encode_blocks *scalar, const float *x, uint8_t *out)
 {
 	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
 	const v128_t largest = bq_first_largest_of_four(32, x);
@@ -124,11 +125,11 @@ static inline void bq_encode_four_signed(int bits, const float *x, uint8_t *out)
 	}
 	for (int block = 0; wasm_v128_any_true(redo) && block < 4; block++)
 		if (wasm_i32x4_bitmask(redo) >> block & 1)
-			bq_encode_signed(bits, x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
+			scalar(x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
 }
 
 static inline void bq_encode_four_signed_weighted(
-	int bits, const float *x, const float *importance, float row_sigma, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, uint8_t *out)
 {
 	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
 	struct bq_signed_lanes lanes[32];
@@ -154,36 +155,36 @@ static inline void bq_encode_four_signed_weighted(
 	}
 	for (int block = 0; wasm_v128_any_true(unsure) && block < 4; block++)
 		if (wasm_i32x4_bitmask(unsure) >> block & 1)
-			bq_encode_signed(bits, x + 32 * block, importance + 32 * block, row_sigma, 1, out + nbytes * block);
+			scalar(x + 32 * block, importance + 32 * block, row_sigma, 1, out + nbytes * block);
 }
 
 static inline void bq_encode_signed_simd128(
-	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
 {
 	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
 
 	if (nblocks < 4) {
-		bq_encode_signed(bits, x, importance, row_sigma, nblocks, out);
+		scalar(x, importance, row_sigma, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same bytes again */
 
 		if (importance)
-			bq_encode_four_signed_weighted(bits, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
+			bq_encode_four_signed_weighted(bits, scalar, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
 		else
-			bq_encode_four_signed(bits, x + first * 32, out + first * nbytes);
+			bq_encode_four_signed(bits, scalar, x + first * 32, out + first * nbytes);
 	}
 }
 
-static inline void bq_decode_four_signed(int bits, const uint8_t *in, float *out)
+static inline void bq_decode_four_signed(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)
 {
 	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
 	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
 	float scales[4];
 
 	if (bq_any_nonfinite_code(scale_codes)) {
-		bq_decode_signed(bits, in, 4, out);
+		scalar(in, 4, out);
 		return;
 	}
 	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
@@ -203,18 +204,18 @@ static inline void bq_decode_four_signed(int bits, const uint8_t *in, float *out
 	}
 }
 
-static inline void bq_decode_signed_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+static inline void bq_decode_signed_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
 
 	if (nblocks < 4) {
-		bq_decode_signed(bits, in, nblocks, out);
+		scalar(in, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same floats again */
 
-		bq_decode_four_signed(bits, in + first * nbytes, out + first * 32);
+		bq_decode_four_signed(bits, scalar, in + first * nbytes, out + first * 32);
 	}
 }
 
@@ -272,7 +273,7 @@ static inline v128_t bq_first_zeros(const float *x, v128_t least)
 	return wasm_v128_load(first);
 }
 
-static inline void bq_encode_four_with_min(int bits, const float *x, uint8_t *out)
+static inline void bq_encode_four_with_min(int bits, bq_encode_blocks *scalar, const float *x, uint8_t *out)
 {
 	const int top = (1 << bits) - 1, nbytes = 4 + BQ_CODES_NBYTES(bits);
 	const struct bq_ranges ranges = bq_ranges_of_four(x);
@@ -304,7 +305,7 @@ static inline void bq_encode_four_with_min(int bits, const float *x, uint8_t *ou
 	}
 	for (int block = 0; wasm_v128_any_true(ranges.nonfinite) && block < 4; block++)
 		if (wasm_i32x4_bitmask(ranges.nonfinite) >> block & 1)
-			bq_encode_with_min(bits, x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
+			scalar(x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
 }
 
 /* Eight blocks from what search C found. */
@@ -333,7 +334,7 @@ static inline void bq_store_eight_with_min(
 
 /* first, second: where eight blocks begin. */
 static inline void bq_encode_sixteen_with_min(
-	int bits, const float *x, const float *importance, float row_sigma, size_t first, size_t second, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t first, size_t second, uint8_t *out)
 {
 	const size_t begin[2] = { first, second }, nbytes = 4 + BQ_CODES_NBYTES(bits);
 	struct bq_pair_lanes lanes[2][32];
@@ -349,19 +350,19 @@ static inline void bq_encode_sixteen_with_min(
 	bq_search_scale_and_min_simd128(pairs, (float)((1 << bits) - 1), &bq_search_steps_weighted, found);
 	for (int s = 0; s < 2; s++) {
 		if (found[s].unsure)
-			bq_encode_with_min(bits, x + 32 * begin[s], importance + 32 * begin[s], row_sigma, 8, out + nbytes * begin[s]);
+			scalar(x + 32 * begin[s], importance + 32 * begin[s], row_sigma, 8, out + nbytes * begin[s]);
 		else
 			bq_store_eight_with_min(bits, x + 32 * begin[s], &found[s], out + nbytes * begin[s]);
 	}
 }
 
 static inline void bq_encode_with_min_simd128(
-	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
 {
 	const size_t batch = importance ? 8 : 4, nbytes = 4 + BQ_CODES_NBYTES(bits);
 
 	if (nblocks < batch) {
-		bq_encode_with_min(bits, x, importance, row_sigma, nblocks, out);
+		scalar(x, importance, row_sigma, nblocks, out);
 		return;
 	}
 	/* The last batch overlaps: same bytes again. */
@@ -369,16 +370,16 @@ static inline void bq_encode_with_min_simd128(
 		const size_t first = block < nblocks - 8 ? block : nblocks - 8;
 		const size_t second = block + 8 < nblocks - 8 ? block + 8 : nblocks - 8;
 
-		bq_encode_sixteen_with_min(bits, x, importance, row_sigma, first, second, out);
+		bq_encode_sixteen_with_min(bits, scalar, x, importance, row_sigma, first, second, out);
 	}
 	for (size_t block = 0; block < nblocks && !importance; block += 4) {
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
 
-		bq_encode_four_with_min(bits, x + first * 32, out + first * nbytes);
+		bq_encode_four_with_min(bits, scalar, x + first * 32, out + first * nbytes);
 	}
 }
 
-static inline void bq_decode_four_with_min(int bits, const uint8_t *in, float *out)
+static inline void bq_decode_four_with_min(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)
 {
 	const int nbytes = 4 + BQ_CODES_NBYTES(bits);
 	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
@@ -386,7 +387,7 @@ static inline void bq_decode_four_with_min(int bits, const uint8_t *in, float *o
 	float scales[4], lows[4];
 
 	if (bq_any_nonfinite_code(scale_codes) || bq_any_nonfinite_code(low_codes)) {
-		bq_decode_with_min(bits, in, 4, out);
+		scalar(in, 4, out);
 		return;
 	}
 	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
@@ -407,18 +408,18 @@ static inline void bq_decode_four_with_min(int bits, const uint8_t *in, float *o
 	}
 }
 
-static inline void bq_decode_with_min_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+static inline void bq_decode_with_min_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	const size_t nbytes = 4 + BQ_CODES_NBYTES(bits);
 
 	if (nblocks < 4) {
-		bq_decode_with_min(bits, in, nblocks, out);
+		scalar(in, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
 
-		bq_decode_four_with_min(bits, in + first * nbytes, out + first * 32);
+		bq_decode_four_with_min(bits, scalar, in + first * nbytes, out + first * 32);
 	}
 }
 

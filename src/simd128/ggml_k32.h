@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * ggml_k32.h - scalar/ggml_k32.h, two super-blocks at a time: the searches with sub-blocks in lanes, the last rounding
- * sub-block by sub-block. bits is a constant wherever these are used.
+ * sub-block by sub-block. bits and scalar, what does a block again that is not to be trusted, are constants wherever these are used.
  */
 #ifndef BQ_SIMD128_GGML_K32_H
 #define BQ_SIMD128_GGML_K32_H
 
+#include "../kernels.h"
 #include "../scalar/ggml_k32.h"
 #include "ggml_search.h"
 
@@ -133,8 +134,8 @@ static inline void bq_scale_k32_weighted(struct bq_scales_and_mins found[2], uin
 }
 
 /* importance: null, or per super-block; sigma: its 2 * sum(x * x) / 256. */
-static inline void bq_encode_two_k32(
-	int bits, const float *const x[2], const float *const importance[2], const float sigma[2], uint8_t *const out[2])
+static inline void bq_encode_two_k32(int bits, bq_encode_blocks *scalar, const float *const x[2],
+	const float *const importance[2], const float sigma[2], uint8_t *const out[2])
 {
 	const struct bq_search_steps *const plain = bits == 5 ? &bq_search_steps_q5_k : &bq_search_steps_q4_k;
 	struct bq_pair_lanes lanes[2][32];
@@ -160,14 +161,14 @@ static inline void bq_encode_two_k32(
 	}
 	for (int s = 0; s < 2; s++) {
 		if (found[s].unsure)
-			bq_encode_k32(bits, x[s], importance[s], 1, out[s]);
+			scalar(x[s], importance[s], 0.0f, 1, out[s]);
 		else
 			bq_encode_codes_k32(bits, x[s], &found[s], out[s]);
 	}
 }
 
 static inline void bq_encode_k32_simd128(
-	int bits, const float *x, const float *importance, size_t nblocks, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, size_t nblocks, uint8_t *out)
 {
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const float *values[4], *weights[4];
@@ -186,9 +187,9 @@ static inline void bq_encode_k32_simd128(
 			wasm_v128_store(sigma,
 				wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_splat(2.0f), bq_sums_of_squares(values)),
 					wasm_f32x4_splat(1.0f / 256)));
-		bq_encode_two_k32(bits, values, weights, sigma, bytes);
-		if (block + 2 < nblocks)
-			bq_encode_two_k32(bits, values + 2, weights + 2, sigma + 2, bytes + 2);
+		BQ_ROLLED
+		for (size_t k = 0; k < 4 && block + k < nblocks; k += 2)
+			bq_encode_two_k32(bits, scalar, values + k, weights + k, sigma + k, bytes + k);
 	}
 }
 
@@ -209,14 +210,14 @@ static inline void bq_load_codes_k32(
 	}
 }
 
-static inline void bq_decode_k32_simd128(int bits, const uint8_t *in, size_t nblocks, float *out)
+static inline void bq_decode_k32_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += BQ_K32_NBYTES(bits), out += 256) {
 		const uint32_t outer = bq_load32(in);
 		const uint8_t *const nibbles = bits == 5 ? in + 48 : in + 16;
 
 		if ((outer & 0x7C00) == 0x7C00 || (outer & 0x7C000000) == 0x7C000000) {
-			bq_decode_k32(bits, in, 1, out);
+			scalar(in, 1, out);
 			continue;
 		}
 

@@ -174,9 +174,9 @@ void bq_encode_q2_k_simd128(const float *x, const float *importance, float row_s
 		}
 		if (importance)
 			wasm_v128_store(sigma, wasm_f32x4_mul(bq_sums_of_squares(values), wasm_f32x4_splat(1.0f / VALUES)));
-		encode_two(values, weights, sigma, bytes);
-		if (block + 2 < nblocks)
-			encode_two(values + 2, weights + 2, sigma + 2, bytes + 2);
+		BQ_ROLLED
+		for (size_t k = 0; k < 4 && block + k < nblocks; k += 2)
+			encode_two(values + k, weights + k, sigma + k, bytes + k);
 	}
 }
 

@@ -7,10 +7,10 @@
 void bq_encode_q5_k_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
 {
 	(void)row_sigma;
-	bq_encode_k32_simd128(5, x, importance, nblocks, out);
+	bq_encode_k32_simd128(5, bq_encode_q5_k_scalar, x, importance, nblocks, out);
 }
 
 void bq_decode_q5_k_simd128(const uint8_t *in, size_t nblocks, float *out)
 {
-	bq_decode_k32_simd128(5, in, nblocks, out);
+	bq_decode_k32_simd128(5, bq_decode_q5_k_scalar, in, nblocks, out);
 }

@@ -7,30 +7,13 @@
 #define VALUES 32
 #define NBYTES 34
 
-static v128_t largest_magnitudes(const float *x)
-{
-	const v128_t mask = bq_u32x4_splat(0x7FFFFFFF);
-	v128_t largest[4];
-
-	for (int block = 0; block < 4; block++) {
-		v128_t most = wasm_v128_and(wasm_v128_load(x + VALUES * block), mask);
-
-		/* Bits without the sign are in the order of the magnitudes; this is six times faster than f32x4.max. */
-		for (int i = 4; i < VALUES; i += 4)
-			most = wasm_i32x4_max(most, wasm_v128_and(wasm_v128_load(x + VALUES * block + i), mask));
-		largest[block] = most;
-	}
-	bq_transpose(largest);
-	return wasm_i32x4_max(wasm_i32x4_max(largest[0], largest[1]), wasm_i32x4_max(largest[2], largest[3]));
-}
-
 static void encode_four(const float *x, uint8_t *out)
 {
 	/* trunc(x + copysign(0.49999997, x)) is roundf(x) for |x| < 2^22: with 0.5 the sum would round 0.49999997 up to 1. */
 	const v128_t below_half = bq_f32x4_splat(0.49999997f);
 	const v128_t sign = bq_u32x4_splat(0x80000000);
 	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23: leaves an integer in the low bits */
-	const v128_t largest = largest_magnitudes(x);
+	const v128_t largest = bq_largest_magnitudes_of_four(VALUES, x);
 	const v128_t scale = wasm_f32x4_div(largest, wasm_f32x4_splat(127.0f));
 	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
 	/* A scale of 0 has the inverse 0; an infinite inverse gives the codes 0, as 0 does. */

@@ -366,27 +366,9 @@ void bq_ggml_ue4m3_to_f32_simd128(const void *in, size_t count, float *out)
 	bq_ggml_ue4m3_to_f32_scalar(codes + i, count - i, out + i);
 }
 
-static inline v128_t ggml_ue4m3_from_four(v128_t x)
-{
-	/* Of no use in the lanes of NaN and negatives, which positive clears in the end. */
-	const v128_t positive = wasm_f32x4_gt(x, bq_u32x4_splat(0));
-	const v128_t bits = wasm_i32x4_min(x, bq_u32x4_splat(0x43E00000)); /* 448 */
-
-	const v128_t subnormal = wasm_i32x4_lt(bits, bq_u32x4_splat(0x3C800000));  /* 2^-6 */
-	const v128_t scaled = wasm_f32x4_mul(bits, bq_u32x4_splat(0x44000000));	   /* 512: steps of 2^-9 */
-	const v128_t half_up = wasm_f32x4_add(scaled, bq_u32x4_splat(0x3F000000)); /* 0.5 */
-	const v128_t steps = wasm_i32x4_min(wasm_i32x4_trunc_sat_f32x4(half_up), bq_u32x4_splat(7));
-
-	const v128_t rounded = wasm_u32x4_shr(wasm_i32x4_add(bits, bq_u32x4_splat((1u << 19) - (120u << 23))), 20);
-	const v128_t high = wasm_i32x4_gt(rounded, bq_u32x4_splat(0x77));
-	const v128_t normal = wasm_v128_bitselect(bq_u32x4_splat(0x7E), rounded, high);
-
-	return wasm_v128_and(wasm_v128_bitselect(steps, normal, subnormal), positive);
-}
-
 void bq_ggml_ue4m3_from_f32_simd128(const float *in, size_t count, void *out)
 {
-	encode8(ggml_ue4m3_from_four, bq_ggml_ue4m3_from_f32_scalar, in, count, out);
+	encode8(bq_u32x4_ggml_ue4m3_from_f32, bq_ggml_ue4m3_from_f32_scalar, in, count, out);
 }
 
 /* Whether any of the 16-bit halves in 64 bytes has the bits infinite under the mask. */

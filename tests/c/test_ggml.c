@@ -112,7 +112,7 @@ static void zeros_of_both_signs_encode_as_in_ggml(uint32_t row)
 	}
 }
 
-/* The f16 fields hold what is expected, every other byte is zero. */
+/* The f16 fields hold what is expected (one-byte scales: NaN), every other byte is zero. */
 static int is_block_of(const struct format *format, const uint8_t *block, unsigned expected)
 {
 	const struct bq_layout *layout = layout_of(format);
@@ -120,6 +120,8 @@ static int is_block_of(const struct format *format, const uint8_t *block, unsign
 
 	for (uint32_t i = 0; i < layout->halves; i++)
 		bq_store16(all + layout->halves_at + 2 * i, (uint16_t)expected);
+	if (!layout->halves)
+		all[0] = format->nan_code;
 	return memcmp(block, all, layout->block_nbytes) == 0;
 }
 
@@ -149,14 +151,14 @@ static void nonfinite_values_encode_as_stated(uint32_t row)
 				const unsigned scale = bq_load16(block + layout->halves_at);
 				const int negative = format->infinity == DIVIDED_BY_LOWEST && specials[s] >> 31 == 0;
 
-				if (divided)
+				if (divided && format->infinity != UNSEEN)
 					CHECK(scale == (negative ? 0xFC00 : 0x7C00), "kernels %u, %s, %08x: scale %04x", (unsigned)row,
 						format->name, (unsigned)specials[s], scale);
-				else
+				else if (format->infinity != UNSEEN)
 					CHECK(is_block_of(format, block, 0x7E00), "kernels %u, %s, %08x, weighted %d: scale %04x",
 						(unsigned)row, format->name, (unsigned)specials[s], weighted, scale);
 				/* Weighted, the mean square of the row is infinite or NaN, so other blocks change too. */
-				if (!heeds || weighting != BQ_WEIGHTED_BY_ROW)
+				if (layout->halves && (!heeds || weighting != BQ_WEIGHTED_BY_ROW))
 					CHECK((bq_load16(block - layout->block_nbytes + layout->halves_at) & 0x7C00) != 0x7C00,
 						"kernels %u, %s: the block before changed too", (unsigned)row, format->name);
 				free(bytes);
@@ -244,6 +246,34 @@ static float value_of_q6_k(const uint8_t *block, size_t i)
 	return scale * (float)(((group < 2 ? low & 15 : low >> 4) | pair_of(block + 128, i) << 4) - 32);
 }
 
+static float value_of_tq1_0(const uint8_t *block, size_t i)
+{
+	static const unsigned powers[5] = { 1, 3, 9, 27, 81 };
+	const size_t byte = i < 160 ? i % 32 : i < 240 ? 32 + (i - 160) % 16 : 48 + (i - 240) % 4;
+	const size_t trit = i < 160 ? i / 32 : i < 240 ? (i - 160) / 16 : (i - 240) / 4;
+
+	return (float)((int)((block[byte] * powers[trit] & 255) * 3 >> 8) - 1) * bq_f32_from_f16(bq_load16(block + 52));
+}
+
+static const int8_t doubled_e2m1[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
+static const int8_t levels[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
+
+static float value_of_nvfp4(const uint8_t *block, size_t i)
+{
+	const int code = block[4 + i / 16 * 8 + i % 8] >> (i % 16 < 8 ? 0 : 4) & 15;
+
+	return (float)doubled_e2m1[code] * bq_f32_from_ggml_ue4m3(block[i / 16]);
+}
+
+static float value_of_iq4_xs(const uint8_t *block, size_t i)
+{
+	const size_t j = i / 32;
+	const int scale = (block[4 + j / 2] >> 4 * (j % 2) & 15) | (bq_load16(block + 2) >> 2 * j & 3) << 4;
+
+	return (bq_f32_from_f16(bq_load16(block)) * (float)(scale - 32)) *
+		(float)levels[code_of_32(block + 8 + 16 * j, NULL, i % 32)];
+}
+
 /* Value i of a block, straight from the layouts of blockquant.h. */
 static float value_of(const struct format *format, const uint8_t *block, size_t i)
 {
@@ -269,6 +299,22 @@ static float value_of(const struct format *format, const uint8_t *block, size_t 
 		return value_of_q2_k(block, i);
 	case BQ_FUSED_Q3_K:
 		return value_of_q3_k(block, i);
+	case BQ_FUSED_Q1_0:
+		return block[2 + i / 8] >> i % 8 & 1 ? scale : -scale;
+	case BQ_FUSED_Q2_0:
+		return (float)((block[2 + i / 4] >> 2 * (i % 4) & 3) - 1) * scale;
+	case BQ_FUSED_TQ1_0:
+		return value_of_tq1_0(block, i);
+	case BQ_FUSED_TQ2_0:
+		return (float)(pair_of(block, i) - 1) * bq_f32_from_f16(bq_load16(block + 64));
+	case BQ_FUSED_MXFP4:
+		return (float)doubled_e2m1[code_of_32(block + 1, NULL, i)] * ldexpf(1.0f, block[0] - 128);
+	case BQ_FUSED_NVFP4:
+		return value_of_nvfp4(block, i);
+	case BQ_FUSED_IQ4_NL:
+		return scale * (float)levels[code_of_32(block + 2, NULL, i)];
+	case BQ_FUSED_IQ4_XS:
+		return value_of_iq4_xs(block, i);
 	default:
 		return value_of_q6_k(block, i);
 	}

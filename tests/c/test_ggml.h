@@ -15,8 +15,8 @@
 #define MAX_NBYTES 210 /* of a block */
 
 /* What an infinity does to its block without importance: makes NaNs of all f16 fields and zeros of the rest, as a NaN does;
- * or is divided as any other value, by a positive number or by the lowest code. */
-enum infinity { NANS, DIVIDED, DIVIDED_BY_LOWEST };
+ * or is divided as any other value, by a positive number or by the lowest code; or, as a NaN, nothing that decoding shows. */
+enum infinity { NANS, DIVIDED, DIVIDED_BY_LOWEST, UNSEEN };
 
 struct format {
 	const char *name;
@@ -26,6 +26,7 @@ struct format {
 	const char *zero_block, *weighted_zero_block; /* null: zeros */
 	size_t signed_zero_at; /* not 0: the byte where a block of zeros keeps the sign of its first one */
 	enum infinity infinity;
+	uint8_t nan_code; /* of a scale of one byte, the first */
 };
 
 static const struct format formats[] = {
@@ -71,6 +72,60 @@ static const struct format formats[] = {
 	{ "q3_k", BQ_FUSED_Q3_K, BQ_LAYOUT_GGML_Q3_K,
 		.hashes = { 0x827063e9f28675fa, 0xac288b157b73e4b8, 0xd9a806ee87487575, 0x4398e8ce2925612d,
 			0xa5da6b9f52cf09be, 0x418e82b1b5acc7d7 } },
+	{ "q1_0", BQ_FUSED_Q1_0, BQ_LAYOUT_GGML_Q1_0,
+		.hashes = { 0xef414b29b3d00c8c, 0x6e99f93a83a68eee, 0x4f1a6d0f4be47021, 0xef414b29b3d00c8c,
+			0x6e99f93a83a68eee, 0x4f1a6d0f4be47021 },
+		.zero_block = "0000ffffffffffffffffffffffffffffffff",
+		.weighted_zero_block = "0000ffffffffffffffffffffffffffffffff" },
+	{ "q2_0", BQ_FUSED_Q2_0, BQ_LAYOUT_GGML_Q2_0,
+		.hashes = { 0x1f9fb10bd1cf9c7a, 0xc837d2c9cfcbcaba, 0xaf6936e25a8099d7, 0x1f9fb10bd1cf9c7a,
+			0xc837d2c9cfcbcaba, 0xaf6936e25a8099d7 },
+		.zero_block = "000055555555555555555555555555555555",
+		.weighted_zero_block = "000055555555555555555555555555555555" },
+	{ "tq1_0", BQ_FUSED_TQ1_0, BQ_LAYOUT_GGML_TQ1_0,
+		.hashes = { 0xed4fb4afc0b81b32, 0x70b5d94da0153556, 0x3755829d2a1b89c6, 0xed4fb4afc0b81b32,
+			0x70b5d94da0153556, 0x3755829d2a1b89c6 },
+		.zero_block = 
+			"808080808080808080808080808080808080808080808080808080808080808080808080808080808080808080808080"
+			"7f7f7f7f0000",
+		.weighted_zero_block = 
+			"808080808080808080808080808080808080808080808080808080808080808080808080808080808080808080808080"
+			"7f7f7f7f0000" },
+	{ "tq2_0", BQ_FUSED_TQ2_0, BQ_LAYOUT_GGML_TQ2_0,
+		.hashes = { 0x5b121cb11e91647c, 0xbff651e18717f721, 0xbe123a9020f26cf0, 0x5b121cb11e91647c,
+			0xbff651e18717f721, 0xbe123a9020f26cf0 },
+		.zero_block = 
+			"555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555"
+			"555555555555555555555555555555550000",
+		.weighted_zero_block = 
+			"555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555555"
+			"555555555555555555555555555555550000" },
+	{ "mxfp4", BQ_FUSED_MXFP4, BQ_LAYOUT_GGML_MXFP4,
+		.hashes = { 0x4e6329e6e855aebf, 0xe1b0a718bc69cbf0, 0xb73ca4499d5009bb, 0x4e6329e6e855aebf,
+			0xe1b0a718bc69cbf0, 0xb73ca4499d5009bb },
+		.first_block = "79a95a5d25a32f6ad132c6d41c39504ee0",
+		.nan_code = 255 },
+	{ "nvfp4", BQ_FUSED_NVFP4, BQ_LAYOUT_GGML_NVFP4,
+		.hashes = { 0xaef6570393c6aa52, 0x0d61057ad25f383e, 0x57a23285e30ef63b, 0xaef6570393c6aa52,
+			0x0d61057ad25f383e, 0x57a23285e30ef63b },
+		.infinity = UNSEEN },
+	{ "iq4_nl", BQ_FUSED_IQ4_NL, BQ_LAYOUT_GGML_IQ4_NL,
+		.hashes = { 0x056c21ca986273f2, 0x20e06071956ba6cc, 0x5bafc45193e55d76, 0xba47a2fe3e766776,
+			0xe9ca1477814ab9bf, 0x230ea5a4b0e5d1c3 },
+		.first_block = "001166d6e3ad6ba0e629ba4f2c94b6e8c108",
+		.zero_block = "000088888888888888888888888888888888",
+		.weighted_zero_block = "000088888888888888888888888888888888" },
+	{ "iq4_xs", BQ_FUSED_IQ4_XS, BQ_LAYOUT_GGML_IQ4_XS,
+		.hashes = { 0x5ac7e08153e84788, 0x7d817e0b94e7177a, 0x109284dddf5229d8, 0xebc018386137ce7c,
+			0x30a426d7c44feb23, 0xec08dc040fd55121 },
+		.zero_block = 
+			"0080aaaa0000000088888888888888888888888888888888888888888888888888888888888888888888888888888888"
+			"888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888"
+			"88888888888888888888888888888888888888888888888888888888888888888888888888888888",
+		.weighted_zero_block = 
+			"0080aaaa0000000088888888888888888888888888888888888888888888888888888888888888888888888888888888"
+			"888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888"
+			"88888888888888888888888888888888888888888888888888888888888888888888888888888888" },
 };
 
 static inline const struct bq_layout *layout_of(const struct format *format)

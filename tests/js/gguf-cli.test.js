@@ -105,7 +105,7 @@ describe('quantize', () => {
 			/a GGUF file carries ggml types, and ct:w4a16 is no type of ggml/,
 			...to('--scheme', 'w4a16', '--pure'),
 		);
-		fails(1, /is not in this version/, ...to('--scheme', 'mxfp4_moe', '--pure'));
+		fails(1, /is not in this version/, ...to('--scheme', 'iq1_s', '--pure'));
 		fails(2, /no scheme "q4_9"/, ...to('--scheme', 'q4_9', '--pure'));
 		fails(2, /'--imatrix' is not in this version yet/, ...to('--scheme', 'q4_0', '--pure', '--imatrix', 'x'));
 		fails(

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_iq4_xs.c - iq4_xs: f16 scale, 8 scales of 6 bits, for 32 values each 16 bytes of two codes of levels.
+ */
+#include "kernels.h"
+#include "ggml_iq4.h"
+#include "ggml_k16.h"
+
+#define VALUES 256
+#define NBYTES 136
+#define SUB_BLOCKS 8
+#define SUB_VALUES 32
+#define SCALE_LEVELS 32
+
+/* Where the fields of a block begin. */
+#define SCALES 2
+#define CODES 8
+
+static void encode_block(const float *x, const float *importance, uint8_t *out)
+{
+	const float sigma = bq_sum_of_squares(VALUES, x) * (2.0f / VALUES);
+	float scale[SUB_BLOCKS];
+	uint8_t scales[SUB_BLOCKS];
+
+	for (int j = 0; j < SUB_BLOCKS; j++)
+		scale[j] = bq_search_levels(x + j * SUB_VALUES, importance ? importance + j * SUB_VALUES : NULL, sigma);
+
+	const float outer = -bq_largest_scale(SUB_BLOCKS, scale) / SCALE_LEVELS;
+	const float inverse = outer != 0.0f ? 1.0f / outer : 0.0f;
+
+	bq_store16(out, bq_ggml_scale_code(outer));
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const int32_t code =
+			bq_clamp(bq_round_by_magic(inverse * scale[j]), -SCALE_LEVELS, SCALE_LEVELS - 1);
+
+		scales[j] = (uint8_t)(code + SCALE_LEVELS);
+		bq_store_levels(x + j * SUB_VALUES, outer * (float)code, out + CODES + 16 * j); /* outer before it was rounded */
+	}
+	bq_pack_scales_of_iq4_xs(scales, out + SCALES);
+}
+
+void bq_encode_iq4_xs_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	(void)row_sigma;
+	for (size_t block = 0; block < nblocks; block++, out += NBYTES) {
+		const float *values = x + block * VALUES;
+		const float *weights = importance ? importance + block * VALUES : NULL;
+
+		if (bq_all_finite(VALUES, values) && (!weights || bq_all_finite(VALUES, weights)))
+			encode_block(values, weights, out);
+		else
+			bq_store_nonfinite_block(NBYTES, 0, 1, out);
+	}
+}
+
+void bq_decode_iq4_xs_scalar(const uint8_t *in, size_t nblocks, float *out)
+{
+	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
+		const float outer = bq_f32_from_f16(bq_load16(in));
+		uint8_t scales[SUB_BLOCKS];
+		int8_t levels[SUB_VALUES];
+
+		bq_unpack_scales_of_iq4_xs(in + SCALES, scales);
+		for (int j = 0; j < SUB_BLOCKS; j++) {
+			const float scale = outer * (float)(scales[j] - SCALE_LEVELS);
+
+			bq_load_levels(in + CODES + 16 * j, levels);
+			for (int i = 0; i < SUB_VALUES; i++)
+				out[j * SUB_VALUES + i] = bq_ggml_decoded(scale * (float)levels[i]);
+		}
+	}
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_mxfp4.c - ggml's mxfp4: an E8M0 scale, 16 bytes of two E2M1 codes; value j in the low half of byte j, value j + 16 in
+ * the high half. A block that is not finite gets the scale NaN and the codes 0.
+ */
+#include "kernels.h"
+#include "ggml_e2m1.h"
+
+#define VALUES 32
+#define NBYTES 17
+#define NAN_CODE 255
+
+/* The largest value is 4 to 8 steps of E2M1, doubled ones: 2 more. Below 2^-125 this wraps, as ggml's does. */
+static uint8_t scale_code_of(float largest)
+{
+	return largest > 0.0f ? (uint8_t)(bq_floor_log2f(largest) - 2 + 127) : 0;
+}
+
+/* Half the scale: 2^(code - 128). */
+static float step_of(uint8_t scale_code)
+{
+	return bq_float(scale_code < 2 ? 0x00200000u << scale_code : (scale_code - 1u) << 23);
+}
+
+void bq_encode_mxfp4_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+{
+	(void)importance;
+	(void)row_sigma;
+	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
+		if (!bq_all_finite(VALUES, x)) {
+			memset(out, 0, NBYTES);
+			out[0] = NAN_CODE;
+			continue;
+		}
+		out[0] = scale_code_of(fabsf(bq_first_largest(VALUES, x)));
+
+		const float step = step_of(out[0]);
+
+		for (int i = 0; i < VALUES / 2; i++)
+			out[1 + i] = (uint8_t)(bq_nearest_e2m1(x[i], step) | bq_nearest_e2m1(x[i + VALUES / 2], step) << 4);
+	}
+}
+
+void bq_decode_mxfp4_scalar(const uint8_t *in, size_t nblocks, float *out)
+{
+	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
+		const float step = step_of(in[0]);
+
+		for (int i = 0; i < VALUES / 2; i++) {
+			out[i] = (float)bq_doubled_e2m1(in[1 + i] & 15) * step;
+			out[i + VALUES / 2] = (float)bq_doubled_e2m1(in[1 + i] >> 4) * step;
+		}
+	}
+}
