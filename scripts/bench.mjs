@@ -79,6 +79,7 @@ function print(rows) {
 		cells.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
 	for (const cells of [head, ...body]) console.log(line(cells));
 	const encode = rows.filter((row) => row.op === 'encode' && row['wasm scalar']);
+	if (encode.length === 0) return;
 	const least = Math.min(...encode.map((row) => row['wasm simd128'] / row['wasm scalar']));
 	console.log(`\nleast simd/scalar of all encoders: ${least.toFixed(1)}`);
 }

@@ -3,7 +3,7 @@
 
 import { quoted } from '../errors.js';
 import { fileTypeOf } from './ftypes.js';
-import { valueOf } from './pairs.js';
+import { typeText, U32, valueOf } from './pairs.js';
 import { DEFAULT_ALIGNMENT, VERSION } from './read.js';
 
 /** @typedef {import('./split.js').GgufFile} GgufFile */
@@ -25,7 +25,9 @@ export function oddities(files) {
 		odd.push('quantized tensors, but no general.quantization_version');
 	}
 	const said = keys.get('general.file_type');
-	if (said !== undefined && tensors.length > 0) {
+	if (said !== undefined && said.type !== U32)
+		odd.push(`general.file_type is of type ${typeText(header.bytes, said)}, not u32`);
+	else if (said !== undefined && tensors.length > 0) {
 		const value = valueOf(header.bytes, said);
 		const name = fileTypeOf(Number(value) % 1024);
 		if (name === undefined) odd.push(`general.file_type ${value} is none that is known`);

@@ -30,6 +30,9 @@ const LEAST = WIDTHS.map((width, type) => (type === STRING ? 8 : type === ARRAY 
 /** A pair: the key's length, one byte of key, the value's type, a value of one byte. */
 export const LEAST_PAIR = 8 + 1 + 4 + 1;
 
+/** Elements of an array: sixteen times the largest vocabulary; more would take seconds to check, and to show. */
+const MAX_COUNT = 2 ** 22;
+
 /** Arrays in arrays: nobody writes them, and a file must not choose how deep we call ourselves. */
 const MAX_DEPTH = 8;
 
@@ -93,6 +96,7 @@ function skipArray(reader, what, odd, depth) {
 			at,
 		);
 	}
+	if (count > MAX_COUNT) reader.fail(`${what} has ${count} elements; at most ${MAX_COUNT} are allowed`, at);
 	if (WIDTHS[type] > 0) {
 		const from = reader.take(count * WIDTHS[type], what);
 		for (let i = from; type === BOOL && i < reader.pos; i++) {

@@ -91,6 +91,14 @@ test('strings and arrays', async () => {
 			await badPair(array(type, count), /is said to have \d+(e\+\d+|\.\d+e\+\d+)? elements of type/);
 	}
 	await badPair(array(8, 2, join(str('x'), u64(99))), /is said to have 99 bytes/);
+	// More elements than anything needs: a value of them could not even be shown.
+	await badPair(
+		array(0, 2 ** 22 + 1, new Uint8Array(2 ** 22 + 1)),
+		/has 4194305 elements; at most 4194304 are allowed/,
+	);
+	const wrong = pair('general.file_type', 9, join(u32(0), u64(2 ** 20), new Uint8Array(2 ** 20)));
+	const { odd } = await openModel(new File([gguf({ pairs: [wrong], tensors: [tensor()] })], 'x.gguf'));
+	assert.ok(odd.includes('general.file_type is of type u8[1048576], not u32'), odd.join('; ').slice(0, 300));
 	let deep = join(u32(0), u64(0));
 	for (let i = 0; i < 9; i++) deep = join(u32(9), u64(1), deep);
 	await badPair(pair('a', 9, deep), /arrays lie more than 8 deep/);
