@@ -81,10 +81,15 @@ async function ourValues(path) {
 	}
 }
 
+/** gguf-py 0.19 knows no Q2_0, so it cannot open such a file: the day that it can, this test says so. */
+const UNKNOWN_TO_PYTHON = ['Q2_0'];
+
 for (const { name, number, type } of WRITABLE) {
 	test(`${name}: gguf-py reads types and metadata, and decodes our values`, { skip: noPython }, async (t) => {
 		const path = at(`${name}.gguf`);
 		done('quantize', at('in.gguf'), path, '--scheme', name, '--pure', '--json', '--exclude', 'narrow');
+		if (UNKNOWN_TO_PYTHON.includes(type))
+			return assert.throws(() => inPython(path), /is not a valid GGMLQuantizationType/);
 		const [before, after] = [inPython(at('in.gguf')), inPython(path)];
 		assert.deepEqual(after.fields, {
 			...before.fields,
