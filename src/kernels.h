@@ -116,13 +116,15 @@ extern const struct bq_kernels bq_kernels_simd128;
 	void bq_pack_sixes_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
 	void bq_unpack_sixes_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
 	bq_encode_blocks bq_encode_q8_0_##isa, bq_encode_q4_0_##isa, bq_encode_q5_0_##isa, bq_encode_q4_k_##isa, \
-		bq_encode_q4_1_##isa, bq_encode_q5_1_##isa, bq_encode_q6_k_##isa, bq_encode_q5_k_##isa, bq_encode_q2_k_##isa, \
-		bq_encode_q3_k_##isa, bq_encode_q1_0_##isa, bq_encode_q2_0_##isa, bq_encode_tq1_0_##isa, bq_encode_tq2_0_##isa, \
-		bq_encode_mxfp4_##isa, bq_encode_nvfp4_##isa, bq_encode_iq4_nl_##isa, bq_encode_iq4_xs_##isa; \
+		bq_encode_q4_1_##isa, bq_encode_q5_1_##isa, bq_encode_q6_k_##isa, bq_encode_q5_k_##isa, \
+		bq_encode_q2_k_##isa, bq_encode_q3_k_##isa, bq_encode_q1_0_##isa, bq_encode_q2_0_##isa, \
+		bq_encode_tq1_0_##isa, bq_encode_tq2_0_##isa, bq_encode_mxfp4_##isa, bq_encode_nvfp4_##isa, \
+		bq_encode_iq4_nl_##isa, bq_encode_iq4_xs_##isa; \
 	bq_decode_blocks bq_decode_q8_0_##isa, bq_decode_q4_0_##isa, bq_decode_q5_0_##isa, bq_decode_q4_k_##isa, \
-		bq_decode_q4_1_##isa, bq_decode_q5_1_##isa, bq_decode_q6_k_##isa, bq_decode_q5_k_##isa, bq_decode_q2_k_##isa, \
-		bq_decode_q3_k_##isa, bq_decode_q1_0_##isa, bq_decode_q2_0_##isa, bq_decode_tq1_0_##isa, bq_decode_tq2_0_##isa, \
-		bq_decode_mxfp4_##isa, bq_decode_nvfp4_##isa, bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa;
+		bq_decode_q4_1_##isa, bq_decode_q5_1_##isa, bq_decode_q6_k_##isa, bq_decode_q5_k_##isa, \
+		bq_decode_q2_k_##isa, bq_decode_q3_k_##isa, bq_decode_q1_0_##isa, bq_decode_q2_0_##isa, \
+		bq_decode_tq1_0_##isa, bq_decode_tq2_0_##isa, bq_decode_mxfp4_##isa, bq_decode_nvfp4_##isa, \
+		bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa;
 
 BQ_DECLARE_KERNELS(scalar)
 BQ_DECLARE_KERNELS(simd128)

@@ -273,7 +273,8 @@ static void unpack_iq4_xs(const uint8_t *in, size_t nblocks, const struct bq_row
 }
 
 /* Formats of blocks: values and bytes of one, its f16 fields and where they begin. */
-#define BLOCK(values, nbytes, nhalves, at) .block_values = values, .block_nbytes = nbytes, .halves = nhalves, .halves_at = at
+#define BLOCK(values, nbytes, nhalves, at) \
+	.block_values = values, .block_nbytes = nbytes, .halves = nhalves, .halves_at = at
 
 static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_PLANES] = { .packing = BQ_BYTES },

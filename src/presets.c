@@ -28,8 +28,8 @@ static const struct bq_preset presets[] = {
 		.value = BQ_I8, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } },
 		GGML(BQ_LAYOUT_GGML_Q8_0, BQ_FUSED_Q8_0, BQ_RULES_GGML) } },
 	{ "ggml:q6_k", "6-bit codes, 8-bit scales per 16 under an f16 one per 256: hard to tell from the original", {
-		.value = BQ_I6, .nscales = 2, .scale = { { BQ_I8, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
-		GGML(BQ_LAYOUT_GGML_Q6_K, BQ_FUSED_Q6_K, BQ_RULES_GGML_SIGNED) } },
+		.value = BQ_I6, .nscales = 2, .scale = { { BQ_I8, GROUP(16) }, { BQ_F16, GROUP(256) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q6_K, BQ_FUSED_Q6_K, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:q5_k", "5-bit codes, 6-bit scales and mins per 32 under f16 ones per 256: q4_k with a bit to spare", {
 		.value = BQ_U5, .nscales = 2, .scale = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
@@ -51,15 +51,15 @@ static const struct bq_preset presets[] = {
 		.nmins = 2, .min = { { BQ_U6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q4_K, BQ_FUSED_Q4_K, BQ_RULES_GGML) } },
 	{ "ggml:q3_k", "3-bit codes, 6-bit scales per 16 under an f16 one per 256: where 4 bits do not fit", {
-		.value = BQ_I3, .nscales = 2, .scale = { { BQ_I6, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
-		GGML(BQ_LAYOUT_GGML_Q3_K, BQ_FUSED_Q3_K, BQ_RULES_GGML_SIGNED) } },
-	{ "ggml:q2_k", "2-bit codes, 4-bit scales and mins per 16 under f16 ones per 256: the largest models, with an imatrix", {
+		.value = BQ_I3, .nscales = 2, .scale = { { BQ_I6, GROUP(16) }, { BQ_F16, GROUP(256) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_Q3_K, BQ_FUSED_Q3_K, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:q2_k", "2-bit codes, 4-bit scales and mins per 16 under f16 ones per 256: the largest models", {
 		.value = BQ_U2, .nscales = 2, .scale = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } },
 		.nmins = 2, .min = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q2_K, BQ_FUSED_Q2_K, BQ_RULES_GGML) } },
-	{ "ggml:iq4_xs", "4-bit codes of 16 uneven levels, 6-bit scales per 32 under an f16 one per 256: 4.25 bits, as good as q4_k", {
-		.value = BQ_I8, .nscales = 2, .scale = { { BQ_I6, GROUP(32) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
-		GGML(BQ_LAYOUT_GGML_IQ4_XS, BQ_FUSED_IQ4_XS, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:iq4_xs", "4-bit codes of 16 uneven levels, 6-bit scales per 32 under an f16 one per 256: as good as q4_k", {
+		.value = BQ_I8, .nscales = 2, .scale = { { BQ_I6, GROUP(32) }, { BQ_F16, GROUP(256) } },
+		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_IQ4_XS, BQ_FUSED_IQ4_XS, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:iq4_nl", "4-bit codes of 16 uneven levels, one f16 scale per 32: rows that iq4_xs cannot take", {
 		.value = BQ_I8, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_IQ4_NL, BQ_FUSED_IQ4_NL, BQ_RULES_GGML_SIGNED) } },

@@ -47,7 +47,8 @@ static inline const uint8_t *bq_load_codes(const uint8_t *in, int bits, uint8_t 
 }
 
 /* The value of the largest magnitude gets the lowest code; with importance, search A. */
-static inline float bq_find_signed_codes(int bits, const float *x, const float *importance, float row_sigma, uint8_t codes[32])
+static inline float bq_find_signed_codes(
+	int bits, const float *x, const float *importance, float row_sigma, uint8_t codes[32])
 {
 	const int levels = 1 << (bits - 1);
 	float weight[32];

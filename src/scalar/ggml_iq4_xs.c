@@ -33,7 +33,8 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 			bq_clamp(bq_round_by_magic(inverse * scale[j]), -SCALE_LEVELS, SCALE_LEVELS - 1);
 
 		scales[j] = (uint8_t)(code + SCALE_LEVELS);
-		bq_store_levels(x + j * SUB_VALUES, outer * (float)code, out + CODES + 16 * j); /* outer before it was rounded */
+		/* outer as it was before it was rounded */
+		bq_store_levels(x + j * SUB_VALUES, outer * (float)code, out + CODES + 16 * j);
 	}
 	bq_pack_scales_of_iq4_xs(scales, out + SCALES);
 }

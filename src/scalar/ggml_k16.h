@@ -33,7 +33,8 @@ static inline void bq_pack_scales_of_q3_k(const uint8_t scales[16], uint8_t out[
 	for (int j = 0; j < 8; j++)
 		out[j] = (uint8_t)((scales[j] & 15) | (scales[j + 8] & 15) << 4);
 	for (int j = 0; j < 4; j++)
-		out[8 + j] = (uint8_t)(scales[j] >> 4 | scales[j + 4] >> 4 << 2 | scales[j + 8] >> 4 << 4 | scales[j + 12] >> 4 << 6);
+		out[8 + j] = (uint8_t)(scales[j] >> 4 | scales[j + 4] >> 4 << 2 | scales[j + 8] >> 4 << 4 |
+			scales[j + 12] >> 4 << 6);
 }
 
 static inline void bq_unpack_scales_of_q3_k(const uint8_t in[12], uint8_t scales[16])
@@ -54,7 +55,8 @@ static inline float bq_largest_scale(size_t count, const float *scale)
 	return largest;
 }
 
-/* q3_K without importance: the scale of the largest magnitude gets the code -32. scales: with 32 added; all 0 if there is no scale. */
+/* q3_K without importance: the scale of the largest magnitude gets the code -32. scales: with 32 added; all 0 if there is
+ * no scale. */
 static inline float bq_scale_of_q3_k(const float scale[16], uint8_t scales[16])
 {
 	const float largest = bq_largest_scale(16, scale);

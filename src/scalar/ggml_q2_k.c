@@ -11,7 +11,8 @@
 #define TOP 3
 #define TOP_SCALE 15
 
-/* Where the fields of a block begin; its scales and mins are the first: a scale in the low, a min in the high half of a byte. */
+/* Where the fields of a block begin; its scales and mins are the first: a scale in the low, a min in the high half of a
+ * byte. */
 #define CODES 16
 #define OUTER 80
 #define OUTER_MIN 82
@@ -35,7 +36,8 @@ static void search(const float *x, const float *importance, struct found *found)
 		if (importance)
 			found->weight[j] = bq_weigh(SUB_VALUES, values, importance + j * SUB_VALUES, sigma, weight);
 		found->scale[j] = bq_search_scale_and_min(SUB_VALUES, TOP, values, weight,
-			importance ? &bq_search_steps_weighted : &bq_search_steps_q2_k, found->codes + j * SUB_VALUES, &found->min[j]);
+			importance ? &bq_search_steps_weighted : &bq_search_steps_q2_k, found->codes + j * SUB_VALUES,
+			&found->min[j]);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ggml_block32.h - scalar/ggml_block32.h, four blocks at a time (16 in search C): scales are found in lanes, codes block by
- * block. bits and scalar, what does blocks again that are not to be trusted, are constants wherever these are used.
+ * ggml_block32.h - scalar/ggml_block32.h, four blocks at a time: scales are found in lanes, codes block by block.
+ * bits and scalar, what does blocks again that are not to be trusted, are constants wherever these are used.
  */
 #ifndef BQ_SIMD128_GGML_BLOCK32_H
 #define BQ_SIMD128_GGML_BLOCK32_H
@@ -93,39 +93,52 @@ static inline v128_t bq_rounded_signed_codes(int levels, const float *x, v128_t 
 	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
 }
 
-static inline void bq_encode_four_signed(int bits, bq_encode_blocks *scalar, const float *x, uint8_t *out)
+/* What the codes of four blocks are made with. */
+struct bq_four {
+	size_t first; /* of the blocks */
+	float inverse[4], addend[4];
+	uint32_t fields[4]; /* one f16, or two */
+	unsigned redo;      /* bit by bit: blocks that are not finite */
+};
+
+/* Fours in a batch: the divisions of one take as long as all its codes, and those of the next begin meanwhile. */
+#define BQ_FOURS 4
+
+static inline void bq_prepare_four_signed(int bits, const float *x, struct bq_four *four)
 {
-	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
-	const v128_t largest = bq_first_largest_of_four(32, x);
-	const v128_t scale = wasm_f32x4_mul(largest, wasm_f32x4_splat(-1.0f / (float)levels));
+	const float levels = (float)(1 << (bits - 1));
+	const v128_t largest = bq_first_largest_of_four(32, x + 32 * four->first);
+	const v128_t scale = wasm_f32x4_mul(largest, wasm_f32x4_splat(-1.0f / levels));
 	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
 	const v128_t infinite = bq_f32x4_nonfinite(quotient);
 	const v128_t zero = wasm_f32x4_eq(scale, wasm_f32x4_splat(0.0f));
+
 	/* A scale of 0 has the inverse 0. An inverse that overflowed gives the codes 0: then nothing is added either. */
-	const v128_t inverse = wasm_v128_andnot(quotient, infinite);
-	const v128_t shift =
-		wasm_v128_andnot(wasm_f32x4_splat((float)levels + 0.5f), wasm_v128_andnot(infinite, zero));
-	const v128_t redo = bq_f32x4_nonfinite(largest);
-	float inverses[4], shifts[4];
-	uint32_t scale_codes[4];
+	wasm_v128_store(four->inverse, wasm_v128_andnot(quotient, infinite));
+	wasm_v128_store(
+		four->addend, wasm_v128_andnot(wasm_f32x4_splat(levels + 0.5f), wasm_v128_andnot(infinite, zero)));
+	wasm_v128_store(four->fields, bq_ggml_scale_codes(scale));
+	four->redo = (unsigned)wasm_i32x4_bitmask(bq_f32x4_nonfinite(largest));
+}
 
-	wasm_v128_store(inverses, inverse);
-	wasm_v128_store(shifts, shift);
-	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));
+static inline void bq_store_four_signed(
+	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_four *four, uint8_t *out)
+{
+	const int top = (1 << bits) - 1;
 
+	x += 32 * four->first;
+	out += (size_t)(2 + BQ_CODES_NBYTES(bits)) * four->first;
 	BQ_ROLLED
-	for (int block = 0; block < 4; block++) {
-		const float *values = x + 32 * block;
-		const v128_t factor = wasm_v128_load32_splat(inverses + block);
-		const v128_t addend = wasm_v128_load32_splat(shifts + block);
+	for (int block = 0; block < 4; block++, x += 32, out += 2 + BQ_CODES_NBYTES(bits)) {
+		const v128_t factor = wasm_v128_load32_splat(four->inverse + block);
+		const v128_t addend = wasm_v128_load32_splat(four->addend + block);
 
-		bq_store16(out + nbytes * block, (uint16_t)scale_codes[block]);
-		bq_store_code_vectors(bits, bq_truncated_signed_codes(2 * levels - 1, values, factor, addend),
-			bq_truncated_signed_codes(2 * levels - 1, values + 16, factor, addend), out + nbytes * block + 2);
+		bq_store16(out, (uint16_t)four->fields[block]);
+		bq_store_code_vectors(bits, bq_truncated_signed_codes(top, x, factor, addend),
+			bq_truncated_signed_codes(top, x + 16, factor, addend), out + 2);
+		if (four->redo >> block & 1)
+			scalar(x, NULL, 0.0f, 1, out);
 	}
-	for (int block = 0; wasm_v128_any_true(redo) && block < 4; block++)
-		if (wasm_i32x4_bitmask(redo) >> block & 1)
-			scalar(x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
 }
 
 static inline void bq_encode_four_signed_weighted(
@@ -158,8 +171,8 @@ static inline void bq_encode_four_signed_weighted(
 			scalar(x + 32 * block, importance + 32 * block, row_sigma, 1, out + nbytes * block);
 }
 
-static inline void bq_encode_signed_simd128(
-	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+static inline void bq_encode_signed_simd128(int bits, bq_encode_blocks *scalar, const float *x, const float *importance,
+	float row_sigma, size_t nblocks, uint8_t *out)
 {
 	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
 
@@ -167,13 +180,25 @@ static inline void bq_encode_signed_simd128(
 		scalar(x, importance, row_sigma, nblocks, out);
 		return;
 	}
-	for (size_t block = 0; block < nblocks; block += 4) {
-		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same bytes again */
+	/* The last four overlap: same bytes again. */
+	for (size_t block = 0; block < nblocks && importance; block += 4) {
+		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
 
-		if (importance)
-			bq_encode_four_signed_weighted(bits, scalar, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
-		else
-			bq_encode_four_signed(bits, scalar, x + first * 32, out + first * nbytes);
+		bq_encode_four_signed_weighted(
+			bits, scalar, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
+	}
+	for (size_t block = 0; block < nblocks && !importance; block += 4 * BQ_FOURS) {
+		struct bq_four fours[BQ_FOURS];
+		size_t count = 0;
+
+		BQ_ROLLED
+		for (size_t at = block; at < nblocks && count < BQ_FOURS; at += 4, count++) {
+			fours[count].first = at < nblocks - 4 ? at : nblocks - 4;
+			bq_prepare_four_signed(bits, x, &fours[count]);
+		}
+		BQ_ROLLED
+		for (size_t f = 0; f < count; f++)
+			bq_store_four_signed(bits, scalar, x, &fours[f], out);
 	}
 }
 
@@ -204,7 +229,8 @@ static inline void bq_decode_four_signed(int bits, bq_decode_blocks *scalar, con
 	}
 }
 
-static inline void bq_decode_signed_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
+static inline void bq_decode_signed_simd128(
+	int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
 
@@ -216,210 +242,6 @@ static inline void bq_decode_signed_simd128(int bits, bq_decode_blocks *scalar, 
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same floats again */
 
 		bq_decode_four_signed(bits, scalar, in + first * nbytes, out + first * 32);
-	}
-}
-
-/* What the ranges of four blocks are. nonfinite: lanes with a NaN, an infinity, or a range or sum that overflows. */
-struct bq_ranges {
-	v128_t least, high, nonfinite;
-};
-
-static inline struct bq_ranges bq_ranges_of_four(const float *x)
-{
-	v128_t least[4], high[4], sum[4];
-	struct bq_ranges ranges;
-
-	for (int block = 0; block < 4; block++) {
-		const float *values = x + 32 * block;
-
-		least[block] = high[block] = sum[block] = wasm_v128_load(values);
-		for (int i = 4; i < 32; i += 4) {
-			const v128_t next = wasm_v128_load(values + i);
-
-			least[block] = wasm_f32x4_pmin(least[block], next);
-			high[block] = wasm_f32x4_pmax(high[block], next);
-			sum[block] = wasm_f32x4_add(sum[block], next);
-		}
-	}
-	bq_transpose(least);
-	bq_transpose(high);
-	bq_transpose(sum);
-	ranges.least =
-		wasm_f32x4_pmin(wasm_f32x4_pmin(least[0], least[1]), wasm_f32x4_pmin(least[2], least[3]));
-	ranges.high = wasm_f32x4_pmax(wasm_f32x4_pmax(high[0], high[1]), wasm_f32x4_pmax(high[2], high[3]));
-	/* Of no use but that a NaN or an infinity stays in it. */
-	sum[0] = wasm_f32x4_add(wasm_f32x4_add(sum[0], sum[1]), wasm_f32x4_add(sum[2], sum[3]));
-	ranges.nonfinite = bq_f32x4_nonfinite(wasm_f32x4_add(sum[0], wasm_f32x4_sub(ranges.high, ranges.least)));
-	return ranges;
-}
-
-/* Where the least value is a zero it is the first one, sign and all. */
-static inline v128_t bq_first_zeros(const float *x, v128_t least)
-{
-	const v128_t zero = wasm_f32x4_eq(least, wasm_f32x4_splat(0.0f));
-	float first[4];
-
-	if (!wasm_v128_any_true(zero))
-		return least;
-	wasm_v128_store(first, least);
-	for (int block = 0; block < 4; block++)
-		if (first[block] == 0.0f) {
-			const float *value = x + 32 * block;
-
-			while (*value != 0.0f)
-				value++;
-			first[block] = *value;
-		}
-	return wasm_v128_load(first);
-}
-
-static inline void bq_encode_four_with_min(int bits, bq_encode_blocks *scalar, const float *x, uint8_t *out)
-{
-	const int top = (1 << bits) - 1, nbytes = 4 + BQ_CODES_NBYTES(bits);
-	const struct bq_ranges ranges = bq_ranges_of_four(x);
-	const v128_t least = bq_first_zeros(x, ranges.least);
-	/* + 0: of two zeros of any sign the difference is +0. */
-	const v128_t range = wasm_f32x4_add(wasm_f32x4_sub(ranges.high, least), wasm_f32x4_splat(0.0f));
-	const v128_t scale = wasm_f32x4_div(range, wasm_f32x4_splat((float)top));
-	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
-	/* Codes are 0 if the scale is 0 and if its inverse overflows. */
-	const v128_t inverse = wasm_v128_andnot(quotient, bq_f32x4_nonfinite(quotient));
-	float inverses[4], lows[4];
-	uint32_t scale_codes[4], low_codes[4];
-
-	wasm_v128_store(inverses, inverse);
-	wasm_v128_store(lows, least);
-	wasm_v128_store(scale_codes, bq_ggml_scale_codes(scale));
-	wasm_v128_store(low_codes, bq_ggml_scale_codes(least));
-
-	BQ_ROLLED
-	for (int block = 0; block < 4; block++) {
-		const v128_t half = bq_f32x4_splat(0.5f);
-		const float *values = x + 32 * block;
-		const v128_t factor = wasm_v128_load32_splat(inverses + block);
-		const v128_t low = wasm_v128_load32_splat(lows + block);
-
-		bq_store32(out + nbytes * block, scale_codes[block] | low_codes[block] << 16);
-		bq_store_code_vectors(bits, bq_truncated_codes(top, values, low, factor, half),
-			bq_truncated_codes(top, values + 16, low, factor, half), out + nbytes * block + 4);
-	}
-	for (int block = 0; wasm_v128_any_true(ranges.nonfinite) && block < 4; block++)
-		if (wasm_i32x4_bitmask(ranges.nonfinite) >> block & 1)
-			scalar(x + 32 * block, NULL, 0.0f, 1, out + nbytes * block);
-}
-
-/* Eight blocks from what search C found. */
-static inline void bq_store_eight_with_min(
-	int bits, const float *x, const struct bq_scales_and_mins *found, uint8_t *out)
-{
-	const uint8_t top = (uint8_t)((1 << bits) - 1);
-	float inverse[8], low[8];
-	uint32_t scale_codes[8], low_codes[8];
-
-	for (int g = 0; g < 2; g++) {
-		wasm_v128_store(inverse + 4 * g, found->inverse[g]);
-		wasm_v128_store(low + 4 * g, found->low[g]);
-		wasm_v128_store(scale_codes + 4 * g, bq_ggml_scale_codes(found->scale[g]));
-		wasm_v128_store(low_codes + 4 * g, bq_ggml_scale_codes(wasm_f32x4_neg(found->min[g])));
-	}
-	BQ_ROLLED
-	for (int block = 0; block < 8; block++, x += 32, out += 4 + BQ_CODES_NBYTES(bits)) {
-		const v128_t factor = wasm_v128_load32_splat(inverse + block), start = wasm_v128_load32_splat(low + block);
-
-		bq_store32(out, scale_codes[block] | low_codes[block] << 16);
-		bq_store_code_vectors(
-			bits, bq_codes_with_low(top, x, factor, start), bq_codes_with_low(top, x + 16, factor, start), out + 4);
-	}
-}
-
-/* first, second: where eight blocks begin. */
-static inline void bq_encode_sixteen_with_min(
-	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t first, size_t second, uint8_t *out)
-{
-	const size_t begin[2] = { first, second }, nbytes = 4 + BQ_CODES_NBYTES(bits);
-	struct bq_pair_lanes lanes[2][32];
-	struct bq_pairs pairs[2];
-	struct bq_scales_and_mins found[2];
-
-	for (int s = 0; s < 2; s++) {
-		pairs[s].lanes = lanes[s];
-		pairs[s].end = lanes[s] + 32;
-		bq_fill_pair_lanes(32, x + 32 * begin[s], importance + 32 * begin[s], lanes[s]);
-		bq_weigh_pair_lanes(32, row_sigma, lanes[s]);
-	}
-	bq_search_scale_and_min_simd128(pairs, (float)((1 << bits) - 1), &bq_search_steps_weighted, found);
-	for (int s = 0; s < 2; s++) {
-		if (found[s].unsure)
-			scalar(x + 32 * begin[s], importance + 32 * begin[s], row_sigma, 8, out + nbytes * begin[s]);
-		else
-			bq_store_eight_with_min(bits, x + 32 * begin[s], &found[s], out + nbytes * begin[s]);
-	}
-}
-
-static inline void bq_encode_with_min_simd128(
-	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
-{
-	const size_t batch = importance ? 8 : 4, nbytes = 4 + BQ_CODES_NBYTES(bits);
-
-	if (nblocks < batch) {
-		scalar(x, importance, row_sigma, nblocks, out);
-		return;
-	}
-	/* The last batch overlaps: same bytes again. */
-	for (size_t block = 0; block < nblocks && importance; block += 16) {
-		const size_t first = block < nblocks - 8 ? block : nblocks - 8;
-		const size_t second = block + 8 < nblocks - 8 ? block + 8 : nblocks - 8;
-
-		bq_encode_sixteen_with_min(bits, scalar, x, importance, row_sigma, first, second, out);
-	}
-	for (size_t block = 0; block < nblocks && !importance; block += 4) {
-		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
-
-		bq_encode_four_with_min(bits, scalar, x + first * 32, out + first * nbytes);
-	}
-}
-
-static inline void bq_decode_four_with_min(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)
-{
-	const int nbytes = 4 + BQ_CODES_NBYTES(bits);
-	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
-	const v128_t low_codes = bq_scale_codes_of_four(in + 2, (size_t)nbytes);
-	float scales[4], lows[4];
-
-	if (bq_any_nonfinite_code(scale_codes) || bq_any_nonfinite_code(low_codes)) {
-		scalar(in, 4, out);
-		return;
-	}
-	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
-	wasm_v128_store(lows, bq_f32x4_from_f16(low_codes));
-
-	BQ_ROLLED
-	for (int block = 0; block < 4; block++, in += nbytes, out += 32) {
-		const v128_t scale = wasm_v128_load32_splat(scales + block), addend = wasm_v128_load32_splat(lows + block);
-		v128_t first, second, low[4], high[4];
-
-		bq_load_code_vectors(bits, in + 4, &first, &second);
-		bq_f32x16_from_bytes(first, 0, low);
-		bq_f32x16_from_bytes(second, 0, high);
-		for (int k = 0; k < 4; k++) {
-			wasm_v128_store(out + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(low[k], scale), addend));
-			wasm_v128_store(out + 16 + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(high[k], scale), addend));
-		}
-	}
-}
-
-static inline void bq_decode_with_min_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
-{
-	const size_t nbytes = 4 + BQ_CODES_NBYTES(bits);
-
-	if (nblocks < 4) {
-		scalar(in, nblocks, out);
-		return;
-	}
-	for (size_t block = 0; block < nblocks; block += 4) {
-		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
-
-		bq_decode_four_with_min(bits, scalar, in + first * nbytes, out + first * 32);
 	}
 }
 

@@ -83,7 +83,8 @@ static inline void bq_pack_pairs_of_half(const v128_t codes[8], uint8_t *out)
 		v128_t bits = wasm_v128_and(codes[side], three);
 
 		for (int group = 1; group < 4; group++)
-			bits = wasm_v128_or(bits, wasm_i16x8_shl(wasm_v128_and(codes[2 * group + side], three), (unsigned)(2 * group)));
+			bits = wasm_v128_or(
+				bits, wasm_i16x8_shl(wasm_v128_and(codes[2 * group + side], three), (unsigned)(2 * group)));
 		wasm_v128_store(out + 16 * side, bits);
 	}
 }

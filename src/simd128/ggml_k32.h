@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * ggml_k32.h - scalar/ggml_k32.h, two super-blocks at a time: the searches with sub-blocks in lanes, the last rounding
- * sub-block by sub-block. bits and scalar, what does a block again that is not to be trusted, are constants wherever these are used.
+ * sub-block by sub-block. bits and scalar, what does a block again that is not to be trusted, are constants wherever these
+ * are used.
  */
 #ifndef BQ_SIMD128_GGML_K32_H
 #define BQ_SIMD128_GGML_K32_H
@@ -210,7 +211,8 @@ static inline void bq_load_codes_k32(
 	}
 }
 
-static inline void bq_decode_k32_simd128(int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
+static inline void bq_decode_k32_simd128(
+	int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += BQ_K32_NBYTES(bits), out += 256) {
 		const uint32_t outer = bq_load32(in);

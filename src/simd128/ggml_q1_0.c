@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * ggml_q1_0.c - q1_0, four blocks at a time: their magnitudes are added in lanes, their signs taken 16 at a time.
+ * ggml_q1_0.c - q1_0, four blocks at a time: their magnitudes are added in lanes.
  */
 #include "kernels.h"
 #include "ggml_search.h"
@@ -7,48 +7,45 @@
 #define VALUES 128
 #define NBYTES 18
 
-static v128_t sums_of_magnitudes(const float *x)
+/* Bits of 32 values of each of four blocks, and their magnitudes to the sums. Both in one loop: the additions wait for one
+ * another. */
+static inline v128_t encode_part(const float *x, v128_t sum, uint8_t *out)
 {
-	v128_t sum = wasm_f32x4_splat(0.0f);
+	const v128_t zero = wasm_f32x4_splat(0.0f);
+	uint32_t bits[4] = { 0, 0, 0, 0 };
 
 	BQ_ROLLED
-	for (int i = 0; i < VALUES; i += 4) {
+	for (int i = 0; i < 32; i += 4) {
 		v128_t value[4];
 
-		for (int block = 0; block < 4; block++)
+		for (int block = 0; block < 4; block++) {
 			value[block] = wasm_v128_load(x + VALUES * block + i);
+			bits[block] |= (uint32_t)wasm_i32x4_bitmask(wasm_f32x4_ge(value[block], zero)) << i;
+		}
 		bq_transpose(value);
 		for (int k = 0; k < 4; k++)
 			sum = wasm_f32x4_add(sum, wasm_f32x4_abs(value[k]));
 	}
+	for (int block = 0; block < 4; block++)
+		bq_store32(out + NBYTES * block, bits[block]);
 	return sum;
-}
-
-/* A bit for each of 16 values that is not negative. */
-static inline uint16_t bits_of(const float *x)
-{
-	const v128_t zero = wasm_f32x4_splat(0.0f);
-	v128_t positive[4];
-
-	for (int k = 0; k < 4; k++)
-		positive[k] = wasm_f32x4_ge(wasm_v128_load(x + 4 * k), zero);
-	return (uint16_t)wasm_i8x16_bitmask(
-		wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(positive[0], positive[1]),
-			wasm_i16x8_narrow_i32x4(positive[2], positive[3])));
 }
 
 static void encode_four(const float *x, uint8_t *out)
 {
-	const v128_t sum = sums_of_magnitudes(x);
-	const unsigned redo = (unsigned)wasm_i32x4_bitmask(bq_f32x4_nonfinite(sum));
+	v128_t sum = wasm_f32x4_splat(0.0f);
 	uint32_t scale_codes[4];
+
+	BQ_ROLLED
+	for (int part = 0; part < VALUES / 32; part++)
+		sum = encode_part(x + 32 * part, sum, out + 2 + 4 * part);
+
+	const unsigned redo = (unsigned)wasm_i32x4_bitmask(bq_f32x4_nonfinite(sum));
 
 	wasm_v128_store(scale_codes, bq_ggml_scale_codes(wasm_f32x4_mul(sum, wasm_f32x4_splat(1.0f / VALUES))));
 	BQ_ROLLED
 	for (int block = 0; block < 4; block++, x += VALUES, out += NBYTES) {
 		bq_store16(out, (uint16_t)scale_codes[block]);
-		for (int k = 0; k < VALUES / 16; k++)
-			bq_store16(out + 2 + 2 * k, bits_of(x + 16 * k));
 		if (redo >> block & 1)
 			bq_encode_q1_0_scalar(x, NULL, 0.0f, 1, out);
 	}

@@ -128,8 +128,8 @@ static void encode_codes(const float *x, const struct bq_scales_and_mins found[2
 		for (int k = 0; k < 8; k++) {
 			const int j = 8 * half + k;
 
-			codes[k] = codes_of(x + j * SUB_VALUES, outer_scale * (float)(out[j] & 15), outer_min * (float)(out[j] >> 4),
-				inverse[j], low[j]);
+			codes[k] = codes_of(x + j * SUB_VALUES, outer_scale * (float)(out[j] & 15),
+				outer_min * (float)(out[j] >> 4), inverse[j], low[j]);
 		}
 		bq_pack_pairs_of_half(codes, out + CODES + 32 * half);
 	}

@@ -27,7 +27,8 @@ static v128_t codes_by_turns(const float *x)
 }
 
 /* found: null without importance. out: its outer scale is there. */
-static void store_block(const float *x, const uint8_t scales[SUB_BLOCKS], const struct bq_k16_found *found, uint8_t *out)
+static void store_block(
+	const float *x, const uint8_t scales[SUB_BLOCKS], const struct bq_k16_found *found, uint8_t *out)
 {
 	const float outer = bq_f32_from_f16(bq_load16(out + OUTER));
 	v128_t third_bits[2] = { wasm_i32x4_splat(0), wasm_i32x4_splat(0) };

@@ -39,7 +39,8 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 {
 	struct bq_k16_found found;
 
-	if (!bq_search_k16(LEVELS, x, importance, NULL, &found) || (importance && !bq_all_finite_simd128(VALUES, importance))) {
+	if (!bq_search_k16(LEVELS, x, importance, NULL, &found) ||
+		(importance && !bq_all_finite_simd128(VALUES, importance))) {
 		bq_encode_q6_k_scalar(x, importance, 0.0f, 1, out);
 		return;
 	}

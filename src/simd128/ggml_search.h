@@ -191,8 +191,8 @@ void bq_search_scale_and_min_simd128(const struct bq_pairs pairs[2], float top, 
 	struct bq_scales_and_mins found[2]);
 
 /* Lanes of search D: scales and mins of four blocks (those of vector g) of one eight, then of another. */
-static inline void bq_fill_positive_lanes(const struct bq_scales_and_mins *first, const struct bq_scales_and_mins *second,
-	int g, v128_t x[4], v128_t weight[4])
+static inline void bq_fill_positive_lanes(const struct bq_scales_and_mins *first,
+	const struct bq_scales_and_mins *second, int g, v128_t x[4], v128_t weight[4])
 {
 	x[0] = first->scale[g];
 	x[1] = first->min[g];

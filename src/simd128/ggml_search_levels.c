@@ -54,7 +54,8 @@ struct element {
 	uint8_t place[32], first_place[32];
 };
 
-static inline void find_places(float inverse, const float x[32], const struct bq_level_places *places, uint8_t place[32])
+static inline void find_places(
+	float inverse, const float x[32], const struct bq_level_places *places, uint8_t place[32])
 {
 	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23, 0x4B400000 */
 	const v128_t base = bq_u32x4_splat(0x4B400000 - BQ_REACH);
@@ -97,7 +98,8 @@ static inline void add_all(const struct element *e, const v128_t inverse[4], str
 		const v128_t change = wasm_v128_xor(wasm_v128_load32_splat(&pair->low), high);
 
 		for (int k = 0; k < 4; k++) {
-			const v128_t below = wasm_f32x4_lt(wasm_f32x4_mul(inverse[k], x), bound);
+			/* bq_opaque: LLVM 14 makes a bitselect with 0, three instructions, of an and with a comparison. */
+			const v128_t below = bq_opaque(wasm_f32x4_lt(wasm_f32x4_mul(inverse[k], x), bound));
 			const v128_t level = wasm_v128_xor(high, wasm_v128_and(below, change));
 			const v128_t weighted = wasm_f32x4_mul(weight, level);
 
@@ -130,10 +132,32 @@ static float best_of(const struct sums *sums)
 	return scale;
 }
 
+/* bq_first_largest, as in bq_first_largest_of_four. */
+static float first_largest(const float x[32])
+{
+	v128_t most = wasm_v128_load(x), least = most;
+
+	for (int i = 4; i < 32; i += 4) {
+		most = wasm_i32x4_max(most, wasm_v128_load(x + i));
+		least = wasm_u32x4_max(least, wasm_v128_load(x + i));
+	}
+	most = wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 2, 3, 0, 1));
+	least = wasm_u32x4_max(least, wasm_i32x4_shuffle(least, least, 2, 3, 0, 1));
+
+	const uint32_t positive = (uint32_t)wasm_i32x4_extract_lane(
+		wasm_i32x4_max(most, wasm_i32x4_shuffle(most, most, 1, 0, 3, 2)), 0);
+	const uint32_t negative = (uint32_t)wasm_i32x4_extract_lane(
+		wasm_u32x4_max(least, wasm_i32x4_shuffle(least, least, 1, 0, 3, 2)), 0);
+
+	if (positive << 1 == negative << 1 && positive != negative)
+		return bq_first_largest(32, x); /* both signs reach the largest magnitude */
+	return bq_float(positive << 1 > negative << 1 ? positive : negative);
+}
+
 float bq_search_levels_simd128(
 	const float x[32], const float *importance, float sigma, const struct bq_level_places *places)
 {
-	const float largest = bq_first_largest(32, x);
+	const float largest = first_largest(x);
 	const v128_t divisor = wasm_f32x4_splat(largest);
 	v128_t inverse[4];
 	struct element e;

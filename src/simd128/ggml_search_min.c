@@ -88,7 +88,8 @@ struct fit {
 	v128_t candidate_scale[2], candidate_low[2], valid[2];
 };
 
-static inline void begin_fit(const struct bq_pairs *pairs, int absolute, v128_t top, struct fit *fit, v128_t sum_weight[2])
+static inline void begin_fit(
+	const struct bq_pairs *pairs, int absolute, v128_t top, struct fit *fit, v128_t sum_weight[2])
 {
 	const struct bq_pair_lanes *const first = pairs->lanes;
 	const v128_t zero = wasm_f32x4_splat(0.0f);

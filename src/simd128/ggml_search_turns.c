@@ -89,7 +89,8 @@ static inline void take_turns(struct turn_lanes lanes[VALUES], struct sums *sums
 		for (struct turn_lanes *lane = lanes; lane != lanes + VALUES; lane++) {
 			const v128_t code = lane->code;
 			const v128_t product = wasm_f32x4_sub(sums->product, wasm_f32x4_mul(lane->product, code));
-			const v128_t square = wasm_f32x4_sub(sums->square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, code), code));
+			const v128_t square =
+				wasm_f32x4_sub(sums->square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, code), code));
 			const v128_t scaled = wasm_f32x4_pmin(wasm_f32x4_mul(lane->x, square), wasm_f32x4_mul(product, beyond));
 			const v128_t distance = wasm_f32x4_abs(wasm_f32x4_sub(scaled, wasm_f32x4_mul(code, product)));
 			const v128_t stays = wasm_f32x4_lt(distance, wasm_f32x4_mul(product, near));

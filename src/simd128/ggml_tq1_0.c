@@ -31,6 +31,7 @@ static inline v128_t pack_fives(const float *x, int stride, v128_t inverse)
 {
 	v128_t number = bq_ternary_vector(x, inverse);
 
+	BQ_ROLLED
 	for (int n = 1; n < 5; n++)
 		number = wasm_i8x16_add(
 			wasm_i16x8_mul(number, wasm_i16x8_splat(3)), bq_ternary_vector(x + n * stride, inverse));

@@ -18,12 +18,15 @@ static void encode_four(const float *x, uint8_t *out)
 		const v128_t inverse = wasm_v128_load32_splat(scales.inverse + block);
 
 		BQ_ROLLED
-		for (int half = 0; half < 2; half++) {
-			v128_t codes[8];
+		for (int k = 0; k < 4; k++) {
+			const float *values = x + 128 * (k / 2) + 16 * (k % 2);
+			v128_t bits = bq_ternary_vector(values, inverse);
 
-			for (int k = 0; k < 8; k++)
-				codes[k] = bq_ternary_vector(x + 128 * half + 16 * k, inverse);
-			bq_pack_pairs_of_half(codes, out + 32 * half);
+			/* Rolled: else all loads come first and are spilled. */
+			BQ_ROLLED
+			for (unsigned group = 1; group < 4; group++)
+				bits = wasm_v128_or(bits, wasm_i16x8_shl(bq_ternary_vector(values + 32 * group, inverse), 2 * group));
+			wasm_v128_store(out + 16 * k, bits);
 		}
 		bq_store16(out + OUTER, (uint16_t)scales.code[block]);
 		if (scales.redo >> block & 1)

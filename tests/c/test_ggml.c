@@ -194,6 +194,36 @@ static void half_steps_round_as_in_ggml(uint32_t row)
 	}
 }
 
+/* mxfp4 takes floor(log2f(x)) of the largest value, and log2f rounds to the next integer just below a power of two. */
+static void exponents_are_those_of_log2f(uint32_t row)
+{
+	const struct format *mxfp4 = NULL;
+	float x[4 * 32] = { 0.0f };
+
+	for (size_t f = 0; f < NFORMATS; f++)
+		if (formats[f].fused == BQ_FUSED_MXFP4)
+			mxfp4 = &formats[f];
+	for (int power = -148; power <= 127; power++)
+		for (uint32_t steps = 0; steps < 100; steps++) {
+			const float largest = bq_float(bq_bits(ldexpf(1.0f, power)) - steps);
+
+			if (!(largest > 0.0f))
+				break;
+
+			const uint8_t expected = (uint8_t)((int)floorf((float)log2((double)largest)) + 125);
+
+			for (int i = 0; i < 4 * 32; i += 32)
+				x[i + i / 32] = i / 32 % 2 ? -largest : largest;
+
+			uint8_t *bytes = encode_row(bq_kernels(row), mxfp4, 4, x, NULL);
+
+			for (int block = 0; block < 4; block++)
+				CHECK(bytes[17 * block] == expected, "kernels %u, block %d, %a: exponent %u, expected %u", (unsigned)row,
+					block, largest, bytes[17 * block], expected);
+			free(bytes);
+		}
+}
+
 /* Code i of a block of 32, with its fifth bit. */
 static int code_of_32(const uint8_t *codes, const uint8_t *fifth_bits, size_t i)
 {
@@ -335,7 +365,8 @@ static void decode_follows_the_layout(uint32_t row)
 
 			for (size_t i = 0; i < 3 * layout->block_values; i++) {
 				const float expected =
-					value_of(&formats[f], bytes + i / layout->block_values * layout->block_nbytes, i % layout->block_values);
+					value_of(&formats[f], bytes + i / layout->block_values * layout->block_nbytes,
+						i % layout->block_values);
 				const uint32_t bits = expected != expected ? BQ_F32_NAN : bq_bits(expected);
 
 				CHECK(bq_bits(values[i]) == bits, "kernels %u, %s, round %d, value %u: got %08x, expected %08x",
@@ -354,6 +385,7 @@ int main(void)
 		zeros_of_both_signs_encode_as_in_ggml(row);
 		nonfinite_values_encode_as_stated(row);
 		half_steps_round_as_in_ggml(row);
+		exponents_are_those_of_log2f(row);
 		decode_follows_the_layout(row);
 	}
 	return test_done("test_ggml");

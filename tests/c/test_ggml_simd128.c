@@ -21,6 +21,7 @@ enum {
 	POSITIVE,
 	NEGATIVE,
 	BITS,
+	SCALES,
 	NDISTRIBUTIONS
 };
 
@@ -65,6 +66,8 @@ static float draw(int distribution, uint32_t *state, size_t i, float block_value
 		return 3.0f + test_normal(state) * 0.25f;
 	case NEGATIVE:
 		return -3.0f + block_value + test_normal(state) * 0.001f;
+	case SCALES: /* 1e-17 to 1e36: where searches take values for zero, and where sums overflow */
+		return test_normal(state) * powf(10.0f, (float)(i / 64 % 36) * 1.5f - 17.0f);
 	case BITS:
 		return bq_float(test_next(state) ^ test_next(state) >> 16);
 	default:
@@ -86,18 +89,25 @@ static float draw_weight(int kind, uint32_t *state, size_t i)
 	}
 }
 
-/* Rows of 1 to 9 blocks, over and over until there are nblocks. */
+/* Rows of 1 to 9 blocks, and of up to 65 shorter ones. */
+static size_t row_length(const struct format *format, size_t row)
+{
+	return 1 + row / 4 % 9 * (row % 4 == 3 ? 256 / layout_of(format)->block_values : 1);
+}
+
+/* Rows over and over until there are nblocks. */
 static void check_same_bytes(const struct format *format, int distribution, int weighting, size_t nblocks)
 {
 	static float x[9 * 256], weights[9 * 256];
+	const struct bq_layout *layout = layout_of(format);
 	const uint32_t seed = (uint32_t)(distribution * 64 + weighting * 4 + 1);
 	uint32_t state = seed;
 
 	for (size_t done = 0, row = 0; done < nblocks; row++) {
-		const size_t length = 1 + row % 9;
+		const size_t length = row_length(format, row);
 		float block_value = 0.0f;
 
-		for (size_t i = 0; i < length * layout_of(format)->block_values; i++) {
+		for (size_t i = 0; i < length * layout->block_values; i++) {
 			if (i % 32 == 0)
 				block_value = test_normal(&state);
 			x[i] = draw(distribution, &state, i, block_value);
@@ -107,13 +117,13 @@ static void check_same_bytes(const struct format *format, int distribution, int 
 		uint8_t *expected = encode_row(bq_kernels(BQ_SCALAR), format, length, x, weighting ? weights : NULL);
 		uint8_t *got = encode_row(bq_kernels(BQ_SIMD128), format, length, x, weighting ? weights : NULL);
 
-		for (size_t i = 0; i < length * layout_of(format)->block_nbytes; i++)
+		for (size_t i = 0; i < length * layout->block_nbytes; i++)
 			if (got[i] != expected[i]) {
 				CHECK(got[i] == expected[i],
 					"%s, distribution %d, weighting %d, seed %u, row %u of %u blocks, block %u, byte %u: got %02x, "
 					"expected %02x",
 					format->name, distribution, weighting, (unsigned)seed, (unsigned)row, (unsigned)length,
-					(unsigned)(i / layout_of(format)->block_nbytes), (unsigned)(i % layout_of(format)->block_nbytes), got[i], expected[i]);
+					(unsigned)(i / layout->block_nbytes), (unsigned)(i % layout->block_nbytes), got[i], expected[i]);
 				break;
 			}
 		free(expected);
@@ -132,13 +142,13 @@ static void simd128_encodes_the_bytes_of_scalar(void)
 
 static void simd128_decodes_the_floats_of_scalar(void)
 {
-	static uint8_t bytes[9 * MAX_NBYTES];
+	static uint8_t bytes[72 * 36]; /* of 65 blocks of 32, or 9 of 256 */
 	uint32_t state = 7;
 
 	for (size_t f = 0; f < NFORMATS; f++)
 		for (size_t done = 0, row = 0; done < 20000; row++) {
 			const struct bq_layout *layout = layout_of(&formats[f]);
-			const size_t length = 1 + row % 9, count = length * layout->block_values;
+			const size_t length = row_length(&formats[f], row), count = length * layout->block_values;
 
 			fill_bytes(&state, length * layout->block_nbytes, bytes);
 			/* NaN and infinities are one in 32 of the random f16 fields; make more of the last ones. */
