@@ -42,15 +42,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 void bq_encode_iq4_xs_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
 {
 	(void)row_sigma;
-	for (size_t block = 0; block < nblocks; block++, out += NBYTES) {
-		const float *values = x + block * VALUES;
-		const float *weights = importance ? importance + block * VALUES : NULL;
-
-		if (bq_all_finite(VALUES, values) && (!weights || bq_all_finite(VALUES, weights)))
-			encode_block(values, weights, out);
-		else
-			bq_store_nonfinite_block(NBYTES, 0, 1, out);
-	}
+	bq_encode_super_blocks(encode_block, NBYTES, 0, 1, x, importance, nblocks, out);
 }
 
 void bq_decode_iq4_xs_scalar(const uint8_t *in, size_t nblocks, float *out)

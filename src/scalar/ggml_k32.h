@@ -116,19 +116,6 @@ static inline void bq_encode_block_k32(int bits, const float *x, const float *im
 	bq_pack_codes_k32(bits, found.codes, out + 16);
 }
 
-static inline void bq_encode_k32(int bits, const float *x, const float *importance, size_t nblocks, uint8_t *out)
-{
-	for (size_t block = 0; block < nblocks; block++, out += BQ_K32_NBYTES(bits)) {
-		const float *values = x + 256 * block;
-		const float *weights = importance ? importance + 256 * block : NULL;
-
-		if (bq_all_finite(256, values) && (!weights || bq_all_finite(256, weights)))
-			bq_encode_block_k32(bits, values, weights, out);
-		else
-			bq_store_nonfinite_block(BQ_K32_NBYTES(bits), 0, 2, out);
-	}
-}
-
 static inline void bq_decode_k32(int bits, const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += BQ_K32_NBYTES(bits), out += 256) {

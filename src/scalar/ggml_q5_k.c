@@ -4,10 +4,15 @@
 #include "kernels.h"
 #include "ggml_k32.h"
 
+static void encode_block(const float *x, const float *importance, uint8_t *out)
+{
+	bq_encode_block_k32(5, x, importance, out);
+}
+
 void bq_encode_q5_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
 {
 	(void)row_sigma;
-	bq_encode_k32(5, x, importance, nblocks, out);
+	bq_encode_super_blocks(encode_block, BQ_K32_NBYTES(5), 0, 2, x, importance, nblocks, out);
 }
 
 void bq_decode_q5_k_scalar(const uint8_t *in, size_t nblocks, float *out)

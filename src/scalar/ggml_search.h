@@ -53,6 +53,24 @@ float bq_first_largest(size_t count, const float *x);
 
 int bq_all_finite(size_t count, const float *x);
 
+#define BQ_SUPER_BLOCK 256
+
+/* Super-blocks one after the other, by encode; one with values or weights that are not finite as bq_store_nonfinite_block
+ * has it. importance: null, or one weight per value. */
+static inline void bq_encode_super_blocks(void (*encode)(const float *x, const float *importance, uint8_t *out), size_t nbytes,
+	size_t halves_at, size_t nhalves, const float *x, const float *importance, size_t nblocks, uint8_t *out)
+{
+	for (size_t block = 0; block < nblocks; block++, out += nbytes) {
+		const float *values = x + block * BQ_SUPER_BLOCK;
+		const float *weights = importance ? importance + block * BQ_SUPER_BLOCK : NULL;
+
+		if (bq_all_finite(BQ_SUPER_BLOCK, values) && (!weights || bq_all_finite(BQ_SUPER_BLOCK, weights)))
+			encode(values, weights, out);
+		else
+			bq_store_nonfinite_block(nbytes, halves_at, nhalves, out);
+	}
+}
+
 float bq_sum_of_squares(size_t count, const float *x);
 
 /* weight = importance * sqrt(sigma + x * x). Returns the sum of the weights. */
