@@ -34,19 +34,19 @@ static uint8_t *level_codes(const struct job *job, uint32_t role, const struct b
 static void join_unit(const struct job *job, const uint64_t *cell, uint32_t ncells)
 {
 	const struct bq_scheme *scheme = &job->plan->scheme;
-	struct bq_workspace w = job->workspace;
+	const struct bq_workspace *w = &job->workspace;
 	uint8_t *scales[BQ_MAX_LEVELS] = { 0 }, *mins[BQ_MAX_LEVELS] = { 0 };
 
 	for (uint32_t i = 0; i < scheme->nscales; i++) {
 		int packed = job->layout->block_values != 0;
 
-		scales[i] = packed ? w.scale_codes[i] : level_codes(job, BQ_ROLE_SCALE0 + i, &scheme->scale[i], cell[i]);
+		scales[i] = packed ? w->scale_codes[i] : level_codes(job, BQ_ROLE_SCALE0 + i, &scheme->scale[i], cell[i]);
 		if (scheme->nmins)
-			mins[i] = packed ? w.min_codes[i] : level_codes(job, BQ_ROLE_MIN0 + i, &scheme->min[i], cell[i]);
+			mins[i] = packed ? w->min_codes[i] : level_codes(job, BQ_ROLE_MIN0 + i, &scheme->min[i], cell[i]);
 	}
-	bq_join_levels(job->plan, job->rules, job->kernels, scheme->scale, scheme->nscales, scales, ncells, &w, w.scale);
+	bq_join_levels(job->plan, job->rules, job->kernels, scheme->scale, scheme->nscales, scales, ncells, w, w->scale);
 	if (scheme->nmins)
-		bq_join_levels(job->plan, job->rules, job->kernels, scheme->min, scheme->nmins, mins, ncells, &w, w.min);
+		bq_join_levels(job->plan, job->rules, job->kernels, scheme->min, scheme->nmins, mins, ncells, w, w->min);
 }
 
 static void unpack_row(const struct job *job, uint64_t row)
@@ -82,6 +82,7 @@ static void decode_row(const struct job *job, uint64_t row, uint32_t cell)
 	const struct bq_workspace *w = &job->workspace;
 	float *out = job->values + row * plan->cols;
 	const struct bq_dequantizer dequantizer = {
+		.value = scheme->value,
 		.scale = w->scale + cell,
 		.zero = scheme->zero ? w->zero + cell : NULL,
 		.min = scheme->nmins ? w->min + cell : NULL,
@@ -89,10 +90,7 @@ static void decode_row(const struct job *job, uint64_t row, uint32_t cell)
 		.result = job->result,
 	};
 
-	if (bq_is_integer(scheme->value))
-		job->kernels->decode_int(&dequantizer, bq_dtype(scheme->value)->kind == BQ_KIND_SIGNED, w->codes, plan->cols, plan->group, out);
-	else
-		job->kernels->decode_float(&dequantizer, scheme->value, w->codes, plan->cols, plan->group, out);
+	job->kernels->decode(&dequantizer, w->codes, plan->cols, plan->group, out);
 }
 
 /* The zero points of a step into workspace->zeros, one byte each. */

@@ -110,6 +110,7 @@ static void encode_row(const struct job *job, const float *x, uint32_t cell)
 	const struct bq_workspace *w = &job->workspace;
 	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
 	const struct bq_quantizer quantizer = {
+		.value = plan->scheme.value,
 		.scale = w->scale + cell,
 		.zero = plan->scheme.zero ? w->zero + cell : NULL,
 		.code_min = value->min + (float)plan->scheme.narrow,
@@ -120,10 +121,7 @@ static void encode_row(const struct job *job, const float *x, uint32_t cell)
 		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
 	};
 
-	if (bq_is_integer(plan->scheme.value))
-		job->encoder.kernels->encode_int(&quantizer, x, plan->cols, plan->group, w->codes);
-	else
-		job->encoder.kernels->encode_float(&quantizer, plan->scheme.value, x, plan->cols, plan->group, w->codes);
+	job->encoder.kernels->encode(&quantizer, x, plan->cols, plan->group, w->codes);
 }
 
 static void pack_row(const struct job *job, uint64_t row)
@@ -154,7 +152,6 @@ static void encode_unit(const struct job *job, uint64_t unit, uint64_t first_row
 	const struct bq_workspace *w = &job->workspace;
 	const uint32_t scale_nbytes = bq_dtype(plan->scheme.scale[0].dtype)->nbytes;
 	uint8_t *scales = w->scale_codes[0];
-	struct bq_workspace scratch = *w;
 
 	if (plan->scheme.scale[0].rank) {
 		if (job->lo)
@@ -163,7 +160,7 @@ static void encode_unit(const struct job *job, uint64_t unit, uint64_t first_row
 			measure(job, first_row, nrows, ncells);
 		if (job->scales >= 0)
 			scales = (uint8_t *)job->planes[job->scales] + first_cell * scale_nbytes;
-		job->report->overflow_blocks += bq_make_parameters(&job->encoder, ncells, &scratch, scales,
+		job->report->overflow_blocks += bq_make_parameters(&job->encoder, ncells, w, scales,
 			w->zeros + unit * plan->cells_per_unit);
 	}
 	for (uint32_t row = 0; row < nrows; row++) {
@@ -175,14 +172,13 @@ static void encode_unit(const struct job *job, uint64_t unit, uint64_t first_row
 /* A tensor-wide innermost scale is made anew in each call, from the range of the whole tensor; returns its overflows. */
 static uint64_t tensor_parameters(const struct job *job, const struct bq_tensor_range *range)
 {
-	struct bq_workspace scratch = job->workspace;
 	uint64_t overflows;
 
-	scratch.lo[0] = range->lo;
-	scratch.hi[0] = range->hi;
+	job->workspace.lo[0] = range->lo;
+	job->workspace.hi[0] = range->hi;
 	if (job->lo)
 		given_ranges(job, 0, 1);
-	overflows = bq_make_parameters(&job->encoder, 1, &scratch, job->planes[job->scales], job->workspace.zeros);
+	overflows = bq_make_parameters(&job->encoder, 1, &job->workspace, job->planes[job->scales], job->workspace.zeros);
 	if (job->zeros >= 0)
 		memcpy(job->planes[job->zeros], job->workspace.zeros, 1);
 	return overflows;

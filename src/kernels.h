@@ -20,6 +20,7 @@ enum bq_round {
 
 /* One row's worth of parameters for encode: entry c belongs to the values [c * group, c * group + group). */
 struct bq_quantizer {
+	uint32_t value;     /* dtype of the codes: an integer or a float of at most 8 bits */
 	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor */
 	const float *zero;  /* null, or added to the quotient before rounding (rounded to work) */
 	float code_min, code_max;
@@ -30,6 +31,7 @@ struct bq_quantizer {
 
 /* And for decode: value = round_result(round_work(round_work(code - zero) * scale) - min). */
 struct bq_dequantizer {
+	uint32_t value;     /* dtype of the codes */
 	const float *scale;
 	const float *zero; /* null, or subtracted from the code */
 	const float *min;  /* null, or subtracted from the product */
@@ -67,12 +69,10 @@ struct bq_kernels {
 
 	/* Codes, one a byte; integers in two's complement. NaN: integer code 0 (field 0 for BQ_FIELD_HALF_UP), the NaN
 	 * of F8E4M3 and F8E5M2, the highest of F4E2M1 and F6E2M3. */
-	void (*encode_int)(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes);
-	void (*encode_float)(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes);
+	void (*encode)(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes);
 
-	/* decode_int reads is_signed ? int8 : uint8; decode_float one F8E4M3, F8E5M2, F4E2M1 or F6E2M3 code a byte. */
-	void (*decode_int)(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out);
-	void (*decode_float)(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out);
+	/* The way back, from codes one a byte. */
+	void (*decode)(const struct bq_dequantizer *d, const uint8_t *codes, size_t count, size_t group, float *out);
 
 	/* Little-endian bit stream in 32-bit words: value i takes the bits [i * bits, i * bits + bits) of code + offset;
 	 * the last word is padded with zero bits. out: 4 * ceil(count * bits / 32) bytes. */
@@ -105,10 +105,8 @@ extern const struct bq_kernels bq_kernels_simd128;
 	size_t bq_count_nonfinite_##isa(const void *in, uint32_t dtype, size_t count, size_t *first); \
 	void bq_range_##isa(const float *x, size_t count, size_t group, float *lo, float *hi); \
 	void bq_extreme_##isa(const float *x, size_t count, size_t group, float *extreme); \
-	void bq_encode_int_##isa(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes); \
-	void bq_encode_float_##isa(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes); \
-	void bq_decode_int_##isa(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out); \
-	void bq_decode_float_##isa(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out); \
+	void bq_encode_##isa(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes); \
+	void bq_decode_##isa(const struct bq_dequantizer *d, const uint8_t *codes, size_t count, size_t group, float *out); \
 	void bq_pack_words_##isa(const uint8_t *codes, size_t count, unsigned bits, unsigned offset, uint8_t *out); \
 	void bq_unpack_words_##isa(const uint8_t *in, size_t count, unsigned bits, unsigned offset, uint8_t *codes); \
 	void bq_pack_nibbles_##isa(const uint8_t *codes, size_t count, uint8_t *out); \

@@ -10,7 +10,7 @@ const struct bq_kernels BQ_JOIN(kernels, ISA) = {
 	NUMBER(BQ_F32, f32), NUMBER(BQ_F16, f16), NUMBER(BQ_BF16, bf16), NUMBER(BQ_F8E4M3, f8e4m3), NUMBER(BQ_F8E5M2, f8e5m2),
 	NUMBER(BQ_F4E2M1, f4e2m1), NUMBER(BQ_F6E2M3, f6e2m3), NUMBER(BQ_E8M0, e8m0), NUMBER(BQ_UE4M3, ue4m3), NUMBER(BQ_GGML_UE4M3, ggml_ue4m3),
 	.count_nonfinite = K(count_nonfinite), .range = K(range), .extreme = K(extreme),
-	.encode_int = K(encode_int), .encode_float = K(encode_float), .decode_int = K(decode_int), .decode_float = K(decode_float),
+	.encode = K(encode), .decode = K(decode),
 	.pack_words = K(pack_words), .unpack_words = K(unpack_words), .pack_nibbles = K(pack_nibbles), .unpack_nibbles = K(unpack_nibbles),
 	.pack_sixes = K(pack_sixes), .unpack_sixes = K(unpack_sixes),
 	.fused[BQ_FUSED_Q8_0] = { K(encode_q8_0), K(decode_q8_0), BQ_UNWEIGHTED },

@@ -95,7 +95,7 @@ static uint8_t exponent_code(const struct bq_encoder *encoder, float amax)
 	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
 }
 
-static uint32_t exponents(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *w, uint8_t *scales)
+static uint32_t exponents(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales)
 {
 	uint32_t overflows = 0;
 
@@ -122,7 +122,7 @@ static void round_all(const struct bq_encoder *encoder, float *x, uint32_t count
 
 /* scale = (hi - lo) / (code_max - code_min), zero = code_min - lo / scale: the zero point is made with the scale before it
  * is rounded to its dtype. */
-static void affine(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *w, uint8_t *zeros)
+static void affine(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *zeros)
 {
 	const struct bq_dtype_info *zero = bq_dtype(encoder->plan->scheme.zero);
 	const uint32_t work = encoder->work;
@@ -141,7 +141,7 @@ static void affine(const struct bq_encoder *encoder, uint32_t ncells, struct bq_
 	}
 }
 
-static void symmetric(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *w)
+static void symmetric(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w)
 {
 	const float by = divisor(encoder);
 	const int is_signed = encoder->rules->extent == BQ_SIGNED;
@@ -152,7 +152,7 @@ static void symmetric(const struct bq_encoder *encoder, uint32_t ncells, struct 
 }
 
 /* Rounds the ideal scales in workspace->scale to their dtype; workspace->level: what they became. */
-static uint32_t store(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *w, uint8_t *scales)
+static uint32_t store(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales)
 {
 	const uint32_t dtype = encoder->plan->scheme.scale[0].dtype;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
@@ -176,7 +176,7 @@ static uint32_t store(const struct bq_encoder *encoder, uint32_t ncells, struct 
 	return overflows;
 }
 
-uint32_t bq_make_parameters(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *w, uint8_t *scales, uint8_t *zeros)
+uint32_t bq_make_parameters(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales, uint8_t *zeros)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 	const int multiplied = scheme->nscales > 1;
@@ -232,7 +232,7 @@ static uint64_t outer_cell(const struct bq_plan *plan, const struct bq_level *in
 }
 
 void bq_join_levels(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_kernels *kernels, const struct bq_level *level,
-	uint32_t nlevels, uint8_t *const *codes, uint32_t ncells, struct bq_workspace *w, float *out)
+	uint32_t nlevels, uint8_t *const *codes, uint32_t ncells, const struct bq_workspace *w, float *out)
 {
 	bq_widen(kernels, level[0].dtype, codes[0], ncells, out);
 	for (uint32_t i = 1; i < nlevels; i++) {

@@ -25,7 +25,7 @@ float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_ran
  *   zeros        one byte each, if the scheme has a zero point
  *   workspace->scale, zero   what the encode kernels take
  * Returns how many blocks have a scale that its dtype cannot hold. */
-uint32_t bq_make_parameters(const struct bq_encoder *encoder, uint32_t ncells, struct bq_workspace *workspace, uint8_t *scales,
+uint32_t bq_make_parameters(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *workspace, uint8_t *scales,
 	uint8_t *zeros);
 
 /* Widens count parameters of any level dtype. */
@@ -33,6 +33,6 @@ void bq_widen(const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *c
 
 /* One unit's decoded scales (or mins) from the codes of each level, inner to outer; workspace->level is scratch. */
 void bq_join_levels(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_kernels *kernels,
-	const struct bq_level *level, uint32_t nlevels, uint8_t *const *codes, uint32_t ncells, struct bq_workspace *workspace, float *out);
+	const struct bq_level *level, uint32_t nlevels, uint8_t *const *codes, uint32_t ncells, const struct bq_workspace *workspace, float *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * decode.c - codes to values with one scale (and zero point or min) a group, scalar.
  */
+#include "dtype.h"
 #include "kernels.h"
 #include "number.h"
 
@@ -17,17 +18,7 @@ static float value_of(const struct bq_dequantizer *d, float code, size_t cell)
 	return bq_round_to(d->result, v);
 }
 
-void bq_decode_int_scalar(const struct bq_dequantizer *d, int is_signed, const uint8_t *codes, size_t count, size_t group, float *out)
-{
-	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
-		size_t end = count - begin < group ? count : begin + group;
-
-		for (size_t i = begin; i < end; i++)
-			out[i] = value_of(d, is_signed ? (float)(int8_t)codes[i] : (float)codes[i], cell);
-	}
-}
-
-static float widen(uint32_t value, uint8_t code)
+static float widen(uint32_t value, int is_signed, uint8_t code)
 {
 	switch (value) {
 	case BQ_F8E4M3:
@@ -36,17 +27,21 @@ static float widen(uint32_t value, uint8_t code)
 		return bq_f32_from_f8e5m2(code);
 	case BQ_F4E2M1:
 		return bq_f32_from_f4e2m1(code);
-	default:
+	case BQ_F6E2M3:
 		return bq_f32_from_f6e2m3(code);
+	default:
+		return is_signed ? (float)(int8_t)code : (float)code;
 	}
 }
 
-void bq_decode_float_scalar(const struct bq_dequantizer *d, uint32_t value, const uint8_t *codes, size_t count, size_t group, float *out)
+void bq_decode_scalar(const struct bq_dequantizer *d, const uint8_t *codes, size_t count, size_t group, float *out)
 {
+	const int is_signed = bq_dtype(d->value)->kind == BQ_KIND_SIGNED;
+
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t end = count - begin < group ? count : begin + group;
 
 		for (size_t i = begin; i < end; i++)
-			out[i] = value_of(d, widen(value, codes[i]), cell);
+			out[i] = value_of(d, widen(d->value, is_signed, codes[i]), cell);
 	}
 }

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "dtype.h"
 #include "kernels.h"
 #include "number.h"
 
@@ -41,22 +42,13 @@ static uint8_t integer(const struct bq_quantizer *q, float v)
 	}
 }
 
-void bq_encode_int_scalar(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
+static uint8_t minifloat(const struct bq_quantizer *q, float v)
 {
-	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
-		size_t end = count - begin < group ? count : begin + group;
-
-		for (size_t i = begin; i < end; i++)
-			codes[i] = integer(q, quotient(q, x[i], cell));
-	}
-}
-
-static uint8_t minifloat(const struct bq_quantizer *q, uint32_t value, float v)
-{
+	v = v != v ? bq_float(BQ_F32_NAN) : v;
 	v = clamp(v, q->code_min, q->code_max);
 	if (v == 0 && q->drop_negative_zero)
 		return 0;
-	switch (value) {
+	switch (q->value) {
 	case BQ_F8E4M3:
 		return bq_f8e4m3_from_f32(v);
 	case BQ_F8E5M2:
@@ -68,15 +60,17 @@ static uint8_t minifloat(const struct bq_quantizer *q, uint32_t value, float v)
 	}
 }
 
-void bq_encode_float_scalar(const struct bq_quantizer *q, uint32_t value, const float *x, size_t count, size_t group, uint8_t *codes)
+void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
 {
+	const int is_integer = bq_is_integer(q->value);
+
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t end = count - begin < group ? count : begin + group;
 
 		for (size_t i = begin; i < end; i++) {
 			float v = quotient(q, x[i], cell);
 
-			codes[i] = minifloat(q, value, v != v ? bq_float(BQ_F32_NAN) : v);
+			codes[i] = is_integer ? integer(q, v) : minifloat(q, v);
 		}
 	}
 }

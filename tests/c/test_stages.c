@@ -1303,7 +1303,7 @@ static void ties_and_ends_round_as_each_reference_does(void)
 	for (size_t r = 0; r < sizeof roundings / sizeof *roundings; r++)
 		for (uint32_t round = BQ_HALF_EVEN; round <= BQ_FIELD_HALF_UP; round++)
 			for (uint32_t quotient = BQ_DIVIDE; quotient <= BQ_RECIPROCAL; quotient++) {
-				const struct bq_quantizer q = { .scale = &one, .code_min = -8, .code_max = 7, .quotient = quotient, .round = round,
+				const struct bq_quantizer q = { .value = BQ_I4, .scale = &one, .code_min = -8, .code_max = 7, .quotient = quotient, .round = round,
 					.work = BQ_F32 };
 				const struct rounding *each = &roundings[r];
 				const int expected = round == BQ_HALF_EVEN ? each->even : round == BQ_HALF_AWAY ? each->away : each->field;
@@ -1312,7 +1312,7 @@ static void ties_and_ends_round_as_each_reference_does(void)
 
 				for (int i = 0; i < COPIES; i++)
 					x[i] = each->quotient;
-				bq_kernels(kernels)->encode_int(&q, x, COPIES, COPIES, codes);
+				bq_kernels(kernels)->encode(&q, x, COPIES, COPIES, codes);
 				for (int i = 0; i < COPIES; i++)
 					CHECK((int8_t)codes[i] == expected, "kernels %u, %.9g, rounding %u, copy %d: got %d, expected %d", kernels,
 						each->quotient, round, i, (int8_t)codes[i], expected);
@@ -1328,14 +1328,14 @@ static void bfloat16_quotients_are_rounded_twice(void)
 
 	for (int c = 0; c < 8; c++) {
 		const float *pair = pairs[c % 4];
-		const struct bq_quantizer q = { .scale = pair + 1, .code_min = -8, .code_max = 7, .quotient = BQ_DIVIDE,
+		const struct bq_quantizer q = { .value = BQ_I4, .scale = pair + 1, .code_min = -8, .code_max = 7, .quotient = BQ_DIVIDE,
 			.round = BQ_HALF_EVEN, .work = c < 4 ? BQ_BF16 : BQ_F32 };
 		float x[COPIES];
 		uint8_t codes[COPIES];
 
 		for (int i = 0; i < COPIES; i++)
 			x[i] = pair[0];
-		bq_kernels(kernels)->encode_int(&q, x, COPIES, COPIES, codes);
+		bq_kernels(kernels)->encode(&q, x, COPIES, COPIES, codes);
 		for (int i = 0; i < COPIES; i++)
 			CHECK((int8_t)codes[i] == expected[c / 4][c % 4], "kernels %u, %g / %g, copy %d: got %d", kernels, pair[0], pair[1], i,
 				(int8_t)codes[i]);
@@ -1349,10 +1349,10 @@ static void e2m1_ties_go_to_even(void)
 		-.25f, -.75f, -5, -7, -INFINITY, -0.0f, NAN };
 	static const uint8_t expected[24] = { 0, 1, 1, 2, 2, 2, 3, 4, 4, 4, 5, 6, 6, 6, 7, 7, 7, 8, 10, 14, 15, 15, 0, 7 };
 	static const float one = 1;
-	const struct bq_quantizer q = { .scale = &one, .code_min = -6, .code_max = 6, .work = BQ_F32, .drop_negative_zero = 1 };
+	const struct bq_quantizer q = { .value = BQ_F4E2M1, .scale = &one, .code_min = -6, .code_max = 6, .work = BQ_F32, .drop_negative_zero = 1 };
 	uint8_t codes[24];
 
-	bq_kernels(kernels)->encode_float(&q, BQ_F4E2M1, x, 24, 24, codes);
+	bq_kernels(kernels)->encode(&q, x, 24, 24, codes);
 	for (int i = 0; i < 24; i++)
 		CHECK(codes[i] == expected[i], "kernels %u, %g: got %u, expected %u", kernels, x[i], codes[i], expected[i]);
 }
@@ -1595,20 +1595,17 @@ static void discard_arrays(struct arrays *a)
 	free(a->min);
 }
 
-static void check_encoders(const struct arrays *a, const struct bq_quantizer *q, uint32_t value)
+static void check_encoders(const struct arrays *a, const struct bq_quantizer *q)
 {
 	uint8_t *codes[2];
 
 	for (uint32_t id = 0; id < 2; id++) {
 		codes[id] = guarded(a->count);
-		if (value)
-			bq_kernels(id)->encode_float(q, value, a->x + 1, a->count, a->group, codes[id]);
-		else
-			bq_kernels(id)->encode_int(q, a->x + 1, a->count, a->group, codes[id]);
+		bq_kernels(id)->encode(q, a->x + 1, a->count, a->group, codes[id]);
 	}
 	for (size_t i = 0; i < a->count; i++)
 		if (codes[0][i] != codes[1][i]) {
-			CHECK(0, "value dtype %u, rounding %u, quotient %u, work %u, %zu of %zu in groups of %zu: %.9g / %.9g: %02x, not %02x", value,
+			CHECK(0, "value dtype %u, rounding %u, quotient %u, work %u, %zu of %zu in groups of %zu: %.9g / %.9g: %02x, not %02x", q->value,
 				q->round, q->quotient, q->work, i, a->count, a->group, a->x[i + 1], a->scale[i / a->group], codes[1][i], codes[0][i]);
 			break;
 		}
@@ -1616,20 +1613,17 @@ static void check_encoders(const struct arrays *a, const struct bq_quantizer *q,
 	release(codes[1], a->count, "codes");
 }
 
-static void check_decoders(const struct arrays *a, const struct bq_dequantizer *d, uint32_t value, int is_signed)
+static void check_decoders(const struct arrays *a, const struct bq_dequantizer *d)
 {
 	float *values[2];
 
 	for (uint32_t id = 0; id < 2; id++) {
 		values[id] = guarded(a->count * sizeof(float));
-		if (value)
-			bq_kernels(id)->decode_float(d, value, a->codes + 1, a->count, a->group, values[id]);
-		else
-			bq_kernels(id)->decode_int(d, is_signed, a->codes + 1, a->count, a->group, values[id]);
+		bq_kernels(id)->decode(d, a->codes + 1, a->count, a->group, values[id]);
 	}
 	for (size_t i = 0; i < a->count; i++)
 		if (bq_bits(values[0][i]) != bq_bits(values[1][i])) {
-			CHECK(0, "value dtype %u, work %u, result %u, %zu of %zu in groups of %zu: code %02x: %.9g, not %.9g", value, d->work,
+			CHECK(0, "value dtype %u, work %u, result %u, %zu of %zu in groups of %zu: code %02x: %.9g, not %.9g", d->value, d->work,
 				d->result, i, a->count, a->group, a->codes[i + 1], values[1][i], values[0][i]);
 			break;
 		}
@@ -1661,19 +1655,20 @@ static void simd128_gives_the_bytes_of_scalar(void)
 
 			for (uint32_t choice = 0; choice < 36; choice++) {
 				const uint32_t bits = 1 + choice % 8, value = floats[choice / 9];
-				struct bq_quantizer q = { .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
+				struct bq_quantizer q = { .value = BQ_I1 + bits - 1, .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
 					.code_min = -(float)(1 << (bits - 1)), .code_max = (float)(1 << (bits - 1)) - 1, .quotient = choice / 9 % 2,
 					.round = choice % 3, .work = works[choice / 3 % 3], .drop_negative_zero = choice / 18 };
-				const struct bq_dequantizer d = { .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
+				struct bq_dequantizer d = { .value = choice % 2 ? BQ_I8 : BQ_U8, .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
 					.min = choice % 4 == 2 ? a.min : NULL, .work = works[choice % 3], .result = works[choice / 3 % 3] };
 
-				check_encoders(&a, &q, 0);
-				check_decoders(&a, &d, 0, choice % 2);
+				check_encoders(&a, &q);
+				check_decoders(&a, &d);
+				q.value = d.value = value;
 				q.code_min = bq_dtype(value)->min;
 				q.code_max = bq_dtype(value)->max;
 				q.work = works[choice % 3];
-				check_encoders(&a, &q, value);
-				check_decoders(&a, &d, value, 0);
+				check_encoders(&a, &q);
+				check_decoders(&a, &d);
 				if (test_failures > 20)
 					break;
 			}
