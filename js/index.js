@@ -13,4 +13,6 @@ export { openModel } from './model/open.js';
 export { plan } from './model/plan.js';
 export { quantizeModel } from './model/quantize.js';
 export { schemes } from './presets.js';
+export { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from './scheme/object.js';
+export { schemeSizes } from './scheme/sizes.js';
 export { createPool } from './workers/pool.js';

@@ -3,6 +3,7 @@
 
 import { theCore } from './core/init.js';
 import { BlockQuantError, quoted } from './errors.js';
+import { didYouMean } from './nearest.js';
 import { schemeOfStruct } from './scheme.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
@@ -32,31 +33,8 @@ export function presets() {
 	return table.byName;
 }
 
-/** Number of edits between two words. @param {string} a @param {string} b */
-function distance(a, b) {
-	let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-	for (let i = 1; i <= a.length; i++) {
-		const next = [i];
-		for (let j = 1; j <= b.length; j++)
-			next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-		row = next;
-	}
-	return row[b.length];
-}
-
 /** @param {string} name */
 const bare = (name) => name.slice(name.indexOf(':') + 1);
-
-/** @param {string} wanted */
-function nearest(wanted) {
-	let best = { name: '', edits: Infinity };
-	for (const name of presets().keys()) {
-		const begins = wanted.length > 2 && bare(name).startsWith(wanted);
-		const edits = begins ? 1 : Math.min(distance(wanted, name), distance(wanted, bare(name)));
-		if (edits < best.edits) best = { name, edits };
-	}
-	return best.edits <= Math.max(2, wanted.length / 3) ? `; did you mean ${best.name}?` : '';
-}
 
 /**
  * The preset of a name: qualified, or bare where one family alone has it; else that of the family which the container
@@ -72,7 +50,8 @@ export function presetNamed(name, family = FAMILY) {
 	const found = [...presets().values()].filter((preset) => bare(preset.name) === wanted);
 	const chosen = found.find((preset) => preset.name.startsWith(`${family}:`)) ?? found[0];
 	if (chosen) return chosen;
-	throw new BlockQuantError('unknown-scheme', `no scheme ${quoted(name)}${nearest(wanted)}`);
+	const meant = didYouMean(wanted, presets().keys(), (known) => [known, bare(known)]);
+	throw new BlockQuantError('unknown-scheme', `no scheme ${quoted(name)}${meant}`);
 }
 
 /** JSON with its keys in order. @param {unknown} value */

@@ -135,7 +135,7 @@ function addOthers(root) {
 		.action((a, b, options) => compareCommand(a, b, options));
 	root.command('schemes')
 		.summary('list the named schemes, or show one in full')
-		.argument('[name]', 'of a scheme')
+		.argument('[name]', 'of a scheme, or a file with one as JSON')
 		.option('--json', JSON_HELP)
 		.action((name, options) => schemesCommand(name, options));
 	root.command('sample')

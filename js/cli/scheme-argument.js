@@ -10,20 +10,25 @@ import { schemeOfJson } from '../vocabularies.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
-/** @param {string} argument */
-const isPath = (argument) => /\.json$|[/\\]/i.test(argument);
+/** Whether --scheme names a file. @param {string} argument */
+export const isPath = (argument) => /\.json$|[/\\]/i.test(argument);
 
 /**
  * @param {string} argument
  * @returns {Promise<string | Scheme>} a name that some kind of file knows
  */
 export async function schemeOfArgument(argument) {
-	if (!isPath(argument)) return isContainerScheme(argument) ? argument : resolveScheme(argument);
-	const json = await readJson(argument);
+	if (isPath(argument)) return schemeOfFile(argument);
+	return isContainerScheme(argument) ? argument : resolveScheme(argument);
+}
+
+/** The scheme in a file, in any vocabulary. @param {string} path @returns {Promise<Scheme>} */
+export async function schemeOfFile(path) {
+	const json = await readJson(path);
 	try {
 		return schemeOfJson(json);
 	} catch (error) {
-		throw error instanceof BlockQuantError ? error.withFile(argument) : error;
+		throw error instanceof BlockQuantError ? error.withFile(path) : error;
 	}
 }
 

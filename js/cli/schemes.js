@@ -1,10 +1,13 @@
 // schemes.js - `blockquant schemes [NAME]`: the named formats, or one of them in full.
 // SPDX-License-Identifier: MIT
 
-import { tensorJob } from '../arrays/job.js';
 import { init, schemes } from '../entry/node.js';
 import { resolveScheme } from '../presets.js';
+import { blockFields, packingText } from '../scheme/drawing.js';
+import { formatScheme } from '../scheme/object.js';
+import { schemeSizes } from '../scheme/sizes.js';
 import { decimal, printJson, printLines, shapeText } from './print.js';
+import { isPath, schemeOfFile } from './scheme-argument.js';
 import { table } from './table.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -30,13 +33,13 @@ const EXAMPLE = { shape: [4096, 4096], dtype: /** @type {const} */ ('bf16') };
  * @param {string} name
  * @param {boolean | undefined} json
  */
-function printScheme(name, json) {
-	const scheme = resolveScheme(name, { container: 'safetensors' });
+async function printScheme(name, json) {
+	const given = isPath(name) ? await schemeOfFile(name) : name;
+	const scheme = resolveScheme(given, { container: 'safetensors' });
 	const row = schemes().find((one) => one.name === scheme.name);
-	const job = tensorJob({ scheme, ...EXAMPLE });
-	const count = EXAMPLE.shape.reduce((product, edge) => product * edge, 1);
-	const planes = job.planes.map((plane) => ({ ...plane, bitsPerWeight: (8 * plane.nbytes) / count }));
-	const total = (8 * job.nbytes) / count;
+	const sizes = schemeSizes(scheme, EXAMPLE);
+	const planes = sizes.planes.map((plane) => ({ ...plane, bitsPerWeight: (8 * plane.nbytes) / sizes.nvalues }));
+	const total = sizes.bitsPerWeight;
 	const bits =
 		planes[0].role === 'blocks'
 			? bitsInBlocks(scheme, total)
@@ -50,9 +53,9 @@ function printScheme(name, json) {
 	}
 	const example = `a ${shapeText(EXAMPLE.shape)} tensor of ${EXAMPLE.dtype}`;
 	printLines(
-		`${scheme.name}: ${row?.description ?? ''}`,
+		`${scheme.name ?? name}: ${row?.description ?? 'a scheme of its own'}`,
 		'',
-		JSON.stringify(scheme, null, '  '),
+		formatScheme(scheme),
 		'',
 		`bits per weight in ${example}:`,
 		table(
@@ -68,7 +71,23 @@ function printScheme(name, json) {
 			['  plane', 'dtype', 'shape', '>bytes'],
 			planes.map((plane) => [`  ${plane.name}`, plane.dtype, shapeText(plane.shape), plane.nbytes]),
 		),
+		'',
+		drawing(scheme),
 	);
+}
+
+/** Where the bits go. @param {Scheme} scheme */
+function drawing({ layout = 'planes', value }) {
+	const fields = blockFields(layout);
+	if (!fields) return `  ${packingText(layout, bitsOf(value))}`;
+	const last = fields[fields.length - 1];
+	return [
+		`one block of ${last.at + last.nbytes} bytes:`,
+		table(
+			['  bytes', 'what'],
+			fields.map(({ at, nbytes, what }) => [`  ${nbytes === 1 ? at : `${at} to ${at + nbytes - 1}`}`, what]),
+		),
+	].join('\n');
 }
 
 /**

@@ -100,6 +100,7 @@ describe('inspect and schemes', () => {
 			4.5,
 		);
 		assert.deepEqual([bitsPerWeight, scheme.layout, planes[0].name], [4.5, 'ggml-q4_k', 'blocks']);
+		assert.match(done('schemes', 'q4_k'), /4 to 15 +8 scales and 8 mins of 6 bits\n/);
 		assert.match(done('schemes', 'nvfp4a16'), /weight_scale +0\.500000\n[\s\S]*layout nvfp4-pack-quantized/);
 		for (const { name, bitsPerWeight: expected } of JSON.parse(done('schemes', '--json')).schemes) {
 			const one = JSON.parse(done('schemes', name, '--json'));

@@ -1,0 +1,99 @@
+// scheme-object.test.js - schemes as objects: made, printed, parsed, compared, cloned, measured, drawn.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LAYOUTS } from '../../js/core/abi.js';
+import { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from '../../js/scheme/object.js';
+import { blockFields } from '../../js/scheme/drawing.js';
+import { schemeSizes } from '../../js/scheme/sizes.js';
+import { quantize, schemes } from '../../js/index.js';
+import { random, ready } from './support.js';
+
+await ready('simd128');
+
+/** @param {() => unknown} act @param {string} code @param {RegExp} message */
+const refuses = (act, code, message) =>
+	assert.throws(act, (error) => error.code === code && message.test(error.message));
+
+test('a scheme is printed and parsed back, whichever way it is given', () => {
+	for (const { name, scheme } of schemes()) {
+		assert.equal(parseScheme(formatScheme(name)), scheme, name);
+		assert.equal(parseScheme(` ${name.toUpperCase()}\n`), scheme);
+		const { name: _, ...unnamed } = scheme;
+		const parsed = parseScheme(formatScheme(unnamed));
+		assert.deepEqual(parsed, { ...unnamed, ...parsed }, name);
+		assert.ok(sameScheme(parsed, name), name);
+		assert.ok(Object.isFrozen(parsed) && Object.isFrozen(parsed.scales));
+		assert.deepEqual(structuredClone(parsed), parsed);
+	}
+});
+
+test('no two presets say the same, but those that differ in the kernel alone', () => {
+	const list = schemes();
+	const pairs = list.flatMap((a, i) => list.slice(i + 1).map((b) => [a.name, b.name]));
+	const same = pairs.filter(([a, b]) => sameScheme(a, b));
+	assert.deepEqual(same, [['ct:int8', 'ct:w8a8']]);
+});
+
+test('defaults are filled in, fields stand in order, other vocabularies are read', () => {
+	const scheme = { scales: [{ block: 64, dtype: 'f16' }], value: 'i4', rules: 'ggml' };
+	assert.deepEqual(Object.keys(makeScheme(scheme)), ['value', 'scales', 'rules', 'layout']);
+	assert.ok(sameScheme(scheme, { ...scheme, calibration: 'minmax', layout: 'planes' }));
+	assert.ok(!sameScheme(scheme, { ...scheme, value: 'i5' }));
+	const args = { num_bits: 4, group_size: 128, strategy: 'group', symmetric: true, type: 'int' };
+	assert.equal(makeScheme({ weights: args, targets: ['Linear'] }).name, 'ct:w4a16');
+});
+
+test('a clone takes changes, and loses its name with them', () => {
+	assert.equal(cloneScheme('ct:w4a16'), makeScheme('ct:w4a16'));
+	assert.equal(cloneScheme('ct:w4a16', { value: 'i4' }).name, 'ct:w4a16');
+	const other = cloneScheme('ct:w4a16', { value: 'i3' });
+	assert.equal(other.name, undefined);
+	assert.equal(other.value, 'i3');
+	assert.equal('activations' in cloneScheme('ct:w4a8', { activations: undefined }), false);
+	refuses(() => cloneScheme('ct:w4a16', { value: 'i9' }), 'bad-scheme', /value/);
+});
+
+test('text that is no scheme is refused', () => {
+	refuses(() => parseScheme('w4a61'), 'unknown-scheme', /did you mean ct:w4a16/);
+	refuses(() => parseScheme('{"value": "i4",'), 'bad-scheme', /expected JSON/);
+	refuses(() => parseScheme('[]'), 'bad-scheme', /expected a JSON object/);
+	refuses(() => parseScheme(/** @type {any} */ (7)), 'bad-argument', /text/);
+	refuses(() => makeScheme(/** @type {any} */ (null)), 'bad-scheme', /expected a JSON object/);
+});
+
+test('sizes are those of what is then stored; grids have one parameter a block', () => {
+	const shape = [64, 768];
+	const r = random(7);
+	for (const { name, scheme } of schemes()) {
+		const data = Float32Array.from({ length: 64 * 768 }, () => r.normal());
+		const tensor = quantize(data, { scheme: name, shape });
+		const sizes = schemeSizes(name, { shape });
+		assert.equal(sizes.nbytes, tensor.nbytes, name);
+		assert.equal(sizes.bitsPerWeight, tensor.bitsPerWeight, name);
+		const stored = tensor.planes ?? { blocks: { dtype: 'U8', shape: sizes.planes[0].shape, bytes: tensor.bytes } };
+		assert.deepEqual(
+			sizes.planes.map((plane) => [plane.name, plane.dtype, plane.shape, plane.nbytes]),
+			Object.entries(stored).map(([key, plane]) => [key, plane.dtype, plane.shape, plane.bytes.length]),
+			name,
+		);
+		for (const { block, shape: grid } of sizes.grids)
+			if (typeof block === 'number') assert.deepEqual(grid, [64, 768 / block], name);
+		const levels = scheme.scales.length + (scheme.mins?.length ?? 0) + (scheme.zero ? 1 : 0);
+		assert.equal(sizes.grids.length, levels, name);
+	}
+});
+
+test('what is drawn of a block is as long as the block', () => {
+	const drawn = schemes().filter(({ scheme }) => blockFields(/** @type {string} */ (scheme.layout)));
+	for (const { name, scheme } of drawn) {
+		const last = blockFields(/** @type {string} */ (scheme.layout))?.at(-1) ?? assert.fail();
+		const outer = scheme.scales.at(-1)?.block;
+		// Blocks of ggml:nvfp4 hold four of its scales, and none above them.
+		const values = name === 'ggml:nvfp4' ? 64 : Number(outer);
+		assert.equal(schemeSizes(name, { shape: [1, values] }).nbytes, last.at + last.nbytes, name);
+	}
+	const blocks = LAYOUTS.filter((layout) => layout.startsWith('ggml-'));
+	assert.deepEqual(new Set(drawn.map(({ scheme }) => scheme.layout)), new Set(blocks));
+});
