@@ -14,6 +14,7 @@
  * | `overflow` | a scale that its dtype cannot hold |
  * | `bad-file` | bytes that are no valid file of their format; nothing was written |
  * | `unsupported` | valid, but not something this version or this container can carry |
+ * | `needs-importance` | a type that is of no use without an importance matrix, and none was given for the tensor |
  * | `nothing-to-do` | no tensor of the model is selected |
  * | `name-clash` | an output tensor would take the name of another tensor |
  * | `same-file` | the output is the input, perhaps through a link |
@@ -25,7 +26,7 @@
  * | `internal` | a state that should not exist: please report it |
  *
  * @typedef {'bad-argument' | 'unknown-scheme' | 'bad-scheme' | 'bad-shape' | 'nonfinite' | 'overflow'
- *   | 'bad-file' | 'unsupported' | 'nothing-to-do' | 'name-clash' | 'same-file' | 'io' | 'cancelled'
+ *   | 'bad-file' | 'unsupported' | 'needs-importance' | 'nothing-to-do' | 'name-clash' | 'same-file' | 'io' | 'cancelled'
  *   | 'worker-failed' | 'not-initialized' | 'out-of-memory' | 'internal'} ErrorCode
  */
 

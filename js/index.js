@@ -6,6 +6,7 @@ export { compare } from './arrays/compare.js';
 export { dequantize, fakeQuantize, quantize } from './arrays/quantize.js';
 export { fromCompressedTensors } from './compressed-tensors/from.js';
 export { BlockQuantError } from './errors.js';
+export { readImatrix } from './gguf/imatrix.js';
 export { blobSink, memoryDirectory, memorySink } from './io/sink.js';
 export { compareModels } from './model/compare.js';
 export { dequantizeModel } from './model/dequantize.js';

@@ -15,21 +15,33 @@ import { plainArray } from './typed.js';
  * @property {number} cosine of the angle between the two; 1 where both are zero
  */
 
+/** Values that are copied into the core at once. */
+const MAX_VALUES = 2 ** 20;
+
 /** Adds up errors band by band. Sums are float64, in order. */
 export class Comparer {
-	#sums = new Float64Array(5);
-	#count = 0;
+	/** Of squared errors, squares of either side and products; and the largest error. It may be posted to another thread. */
+	sums = new Float64Array(5);
+	count = 0;
 
-	/** @param {Float32Array} reference @param {Float32Array} other */
+	/** @param {Float32Array} reference @param {Float32Array} other as many */
 	add(reference, other) {
-		theCore().compare(reference, other, this.#sums);
-		this.#count += reference.length;
+		for (let at = 0; at < reference.length; at += MAX_VALUES)
+			theCore().compare(reference.subarray(at, at + MAX_VALUES), other.subarray(at, at + MAX_VALUES), this.sums);
+		this.count += reference.length;
+	}
+
+	/** Takes what another has added up. @param {Pick<Comparer, 'sums' | 'count'>} other */
+	merge({ sums, count }) {
+		for (let i = 0; i < 4; i++) this.sums[i] += sums[i];
+		this.sums[4] = Math.max(this.sums[4], sums[4]);
+		this.count += count;
 	}
 
 	/** @returns {Comparison} */
 	result() {
-		const [error, a, b, product, maxAbs] = this.#sums;
-		const mse = this.#count ? error / this.#count : 0;
+		const [error, a, b, product, maxAbs] = this.sums;
+		const mse = this.count ? error / this.count : 0;
 		const norms = Math.sqrt(a) * Math.sqrt(b);
 		return {
 			mse,
@@ -40,8 +52,6 @@ export class Comparer {
 		};
 	}
 }
-
-const MAX_VALUES = 2 ** 20;
 
 /**
  * Compares two arrays of weights of the same length.
@@ -57,7 +67,6 @@ export function compare(a, b) {
 	if (reference.length !== other.length)
 		throw new BlockQuantError('bad-argument', `compare: ${reference.length} values against ${other.length}`);
 	const comparer = new Comparer();
-	for (let at = 0; at < reference.length; at += MAX_VALUES)
-		comparer.add(reference.subarray(at, at + MAX_VALUES), other.subarray(at, at + MAX_VALUES));
+	comparer.add(reference, other);
 	return comparer.result();
 }

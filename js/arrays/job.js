@@ -4,6 +4,7 @@
 import { NBYTES, ROLES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf } from '../presets.js';
+import { Comparer } from './compare.js';
 import { bandsOf, planTensor } from './plan.js';
 import { addRange, addReport, emptyRange, emptyReport, perform } from './task.js';
 import { plainArray } from './typed.js';
@@ -11,6 +12,7 @@ import { plainArray } from './typed.js';
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./plan.js').Band} Band */
 /** @typedef {import('./task.js').Done} Done */
+/** @typedef {Pick<import('./decode-job.js').DecodeJob, 'task'>} Decoder */
 
 /**
  * @typedef {object} TensorOptions
@@ -48,7 +50,7 @@ function importanceOf({ imatrix, shape, scheme }) {
 	if (!presetOf(scheme)?.struct.fused)
 		throw new BlockQuantError('bad-argument', `imatrix: ${scheme.name ?? 'this scheme'} makes no use of one`);
 	const cols = shape[shape.length - 1];
-	const experts = shape.length === 3 ? shape[0] : 1;
+	const experts = shape.at(-3) ?? 1;
 	if (importance.length !== cols && importance.length !== experts * cols) {
 		const or = experts > 1 ? ` or ${experts} x ${cols}` : '';
 		throw new BlockQuantError('bad-argument', `imatrix: expected ${cols} numbers${or}, got ${importance.length}`);
@@ -95,6 +97,8 @@ export class TensorJob {
 	#more = {};
 	#range = emptyRange();
 	#report = emptyReport();
+	/** @type {{ decoder: Decoder, comparer: Comparer } | undefined} */
+	#meter;
 
 	/** @param {TensorOptions} options */
 	constructor(options) {
@@ -118,6 +122,16 @@ export class TensorJob {
 	/** @param {number} maxBytes of weights; a band is at least one step */
 	bands(maxBytes) {
 		return bandsOf(this.#planned, maxBytes);
+	}
+
+	/**
+	 * From now on each band is decoded when it is encoded, and compared with its weights.
+	 * @param {Decoder} decoder of the same planes
+	 * @returns {Comparer} adds up what the bands differ by
+	 */
+	measure(decoder) {
+		this.#meter = { decoder, comparer: new Comparer() };
+		return this.#meter.comparer;
 	}
 
 	/** @param {Band} band @param {Uint8Array} weights */
@@ -172,11 +186,14 @@ export class TensorJob {
 			hi: hi?.slice(cell, cell + ncells),
 			correct: this.#options.correct,
 		};
-		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, more };
+		const { dtype } = this.#options;
+		const measure = this.#meter && { dtype, decode: this.#meter.decoder.task(band) };
+		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, more, measure };
 	}
 
-	/** @param {Pick<Done, 'report'>} done of the next band */
-	takeEncoded({ report }) {
+	/** @param {Pick<Done, 'report' | 'measured'>} done of the next band */
+	takeEncoded({ report, measured }) {
+		if (measured) this.#meter?.comparer.merge(measured);
 		addReport(this.#report, report);
 		this.#refuseNonfinite();
 		if (this.#report.overflow_blocks && this.#options.overflow !== 'allow')

@@ -3,6 +3,7 @@
 
 import { theCore } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
+import { Comparer } from './compare.js';
 
 /** @typedef {import('../core/core.js').PlanBytes} PlanBytes */
 /** @typedef {import('../core/core.js').BandStruct} BandStruct */
@@ -10,15 +11,21 @@ import { BlockQuantError } from '../errors.js';
 /** @typedef {ReturnType<typeof emptyReport>} Report */
 
 /**
+ * A band's errors: what its planes are decoded to, against the weights.
+ * @typedef {{ dtype: 'f32' | 'f16' | 'bf16', decode: DecodeTask }} Measure dtype: of the weights
+ * @typedef {Pick<Comparer, 'sums' | 'count'>} Measured
+ */
+
+/**
  * @typedef {{ call: 'range', plan: PlanBytes, band: BandStruct }} RangeTask of [weights]
- * @typedef {{ call: 'encode', plan: PlanBytes, band: BandStruct, sizes: Sizes,
+ * @typedef {{ call: 'encode', plan: PlanBytes, band: BandStruct, sizes: Sizes, measure?: Measure,
  *   more: Parameters<import('../core/core.js').Core['encode']>[4] }} EncodeTask of [weights]
  * @typedef {{ call: 'decode', plan: PlanBytes, band: BandStruct, sizes: Sizes, fake: boolean,
  *   dtype: 'f32' | 'f16' | 'bf16' }} DecodeTask of the planes; dtype: of the result
  * @typedef {{ nplanes: number, workspace_nbytes: number }} Sizes of the plan
  * @typedef {RangeTask | EncodeTask | DecodeTask} Task
- * @typedef {{ report: Report, range: Range, planes: Uint8Array[], bytes: Uint8Array }} Done range: of a range task, planes:
- *   of an encode task, bytes: of a decode task
+ * @typedef {{ report: Report, range: Range, planes: Uint8Array[], measured?: Measured, bytes: Uint8Array }} Done range: of a
+ *   range task; planes, measured: of an encode task; bytes: of a decode task
  */
 
 /** A struct bq_report of nothing. */
@@ -65,11 +72,37 @@ export function perform(task, inputs) {
 		core.range(plan, band, inputs[0], done.range, report);
 	} else if (task.call === 'encode') {
 		done.planes = core.encode(plan, task.sizes, band, inputs[0], task.more, report);
+		if (task.measure) done.measured = measured(task.measure, inputs[0], done.planes);
 	} else {
 		const values = core.decode(plan, task.sizes, band, inputs, task.fake, report);
 		done.bytes = narrowed(values, task.dtype);
 	}
 	return done;
+}
+
+/**
+ * @param {Measure} measure
+ * @param {Uint8Array} weights
+ * @param {Uint8Array[]} planes
+ * @returns {Measured}
+ */
+function measured({ dtype, decode }, weights, planes) {
+	const { plan, sizes, band, fake } = decode;
+	const values = theCore().decode(plan, sizes, band, planes, fake, emptyReport());
+	const comparer = new Comparer();
+	comparer.add(widened(weights, dtype), values);
+	return comparer;
+}
+
+/**
+ * @param {Uint8Array} bytes little-endian values, at any offset of their buffer
+ * @param {'f32' | 'f16' | 'bf16'} dtype
+ */
+export function widened(bytes, dtype) {
+	const count = bytes.byteLength / (dtype === 'f32' ? 4 : 2);
+	const wide = dtype === 'f32' ? bytes.slice() : theCore().convert(dtype, 'f32', count, bytes, count * 4);
+	if (wide === null) throw new BlockQuantError('internal', `no conversion from ${dtype}`);
+	return new Float32Array(wide.buffer, 0, count);
 }
 
 /**

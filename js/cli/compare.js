@@ -10,7 +10,6 @@ import { cancellable } from './signals.js';
 import { table } from './table.js';
 
 /** @typedef {import('../arrays/compare.js').Comparison} Comparison */
-/** @typedef {import('../model/compare.js').TensorError} TensorError */
 
 /**
  * @param {string} pathA
@@ -39,15 +38,7 @@ export async function compareCommand(pathA, pathB, { tensors: eachTensor, json }
 				),
 			];
 			warn(warnings);
-			if (json)
-				printJson({
-					command: 'compare',
-					a: pathA,
-					b: pathB,
-					...result,
-					changed: changedOf(result.tensors),
-					warnings,
-				});
+			if (json) printJson({ command: 'compare', a: pathA, b: pathB, ...result, warnings });
 			else print(result, eachTensor);
 		} finally {
 			await b.close();
@@ -66,48 +57,18 @@ function missing(path, names) {
 	return [`${path} lacks ${names.slice(0, 3).join(', ')}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`];
 }
 
-/**
- * Everything that differs, taken together. The weights that are equal would only thin the error out.
- * @param {TensorError[]} tensors
- */
-function changedOf(tensors) {
-	// Not `mse > 0`: a NaN on either side differs, too.
-	const changed = tensors.filter(({ mse }) => mse !== 0);
-	let [values, error, signal, maxAbs] = [0, 0, 0, 0];
-	for (const tensor of changed) {
-		const count = tensor.shape.reduce((product, edge) => product * edge, 1);
-		values += count;
-		error += tensor.mse * count;
-		signal += tensor.mse * count * 10 ** (tensor.sqnrDb / 10);
-		maxAbs = Math.max(maxAbs, tensor.maxAbs);
-	}
-	const mse = values === 0 ? 0 : error / values;
-	return {
-		...{
-			tensors: changed.length,
-			quantized: changed.filter(({ quantized }) => quantized).length,
-			values,
-			mse,
-			rmse: Math.sqrt(mse),
-			maxAbs,
-		},
-		sqnrDb: error === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(signal / error),
-	};
-}
+const COLUMNS = ['>SQNR dB', '>MSE', '>max abs', '>cosine'];
 
-const COLUMNS = ['>SQNR dB', '>RMSE', '>max abs', '>cosine'];
-
-/** @param {Omit<Comparison, 'cosine' | 'mse'> & { cosine?: number }} figures */
-function cells({ sqnrDb, rmse, maxAbs, cosine }) {
-	return [fixed(sqnrDb, 2), decimal(rmse), decimal(maxAbs), cosine === undefined ? '' : fixed(cosine, 6)];
+/** @param {Comparison} figures */
+function cells({ sqnrDb, mse, maxAbs, cosine }) {
+	return [fixed(sqnrDb, 2), decimal(mse), decimal(maxAbs), fixed(cosine, 6)];
 }
 
 /**
  * @param {import('../model/compare.js').ModelComparison} result
  * @param {boolean | undefined} eachTensor
  */
-function print({ tensors, summary }, eachTensor) {
-	const changed = changedOf(tensors);
+function print({ tensors, summary, changed }, eachTensor) {
 	const rows = summary.map((kind) => [kind.kind, kind.tensors, kind.quantized, integer(kind.values), ...cells(kind)]);
 	printLines(
 		...(eachTensor

@@ -45,7 +45,7 @@ function pattern(text, before = []) {
 }
 
 /** Options of `quantize` that are to come with the recipes of GGUF files. */
-const LATER_OPTIONS = ['--imatrix [file]', '--tensor-type [re=type]'];
+const LATER_OPTIONS = ['--tensor-type [re=type]'];
 
 /** @param {Command} command */
 function refuseLaterOptions(command) {
@@ -95,12 +95,24 @@ function addQuantize(root) {
 		)
 		.option('--correct', "arithmetic in float32 where the reference rounds each step to the weights' dtype")
 		.option('--pure', 'GGUF: every tensor gets the one type, without a recipe (needed for now)')
+		.option('--imatrix <file>', 'GGUF: how much each column of a weight matters, as llama-imatrix measured it')
+		.addOption(
+			new Option(
+				'--missing-importance <policy>',
+				'GGUF: a type that is of no use without importance, and none for a tensor',
+			).choices(['error', 'ones']),
+		)
 		.option('--allow-requantize', 'GGUF: quantize tensors that are quantized already, too')
+		.option('--report <file.json>', 'write how far the new weights are from the old')
 		.addOption(workersOption())
 		.option('--dry-run', 'print what would become of each tensor, write nothing')
 		.option('--json', JSON_HELP)
 		.action((input, output, options) => {
 			if (output === undefined && !options.dryRun) command.error("error: missing required argument 'out'");
+			if (options.dryRun && options.report !== undefined)
+				command.error(
+					"error: option '--report <file.json>' cannot be used with '--dry-run': nothing is measured",
+				);
 			return quantizeCommand(input, output, options);
 		});
 	refuseLaterOptions(command);

@@ -1,7 +1,8 @@
 // quantize.js - `blockquant quantize IN OUT --scheme NAME`, and its dry run.
 // SPDX-License-Identifier: MIT
 
-import { init, openModelPath, plan, quantizeModelPath } from '../entry/node.js';
+import { init, openModelPath, plan, quantizeModelPath, readImatrixPath } from '../entry/node.js';
+import { tensorWarnings } from '../model/quantize.js';
 import { warn } from './errors.js';
 import { bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
 import { withProgress } from './progress.js';
@@ -18,6 +19,9 @@ import { table } from './table.js';
  * @property {RegExp[]} [exclude]
  * @property {number} [workers]
  * @property {boolean} [pure]
+ * @property {string} [imatrix] path
+ * @property {'error' | 'ones'} [missingImportance]
+ * @property {string} [report] path
  * @property {boolean} [allowRequantize]
  * @property {boolean} [dryRun]
  * @property {boolean} [json]
@@ -31,16 +35,16 @@ import { table } from './table.js';
  * @param {string | undefined} output absent in a dry run only
  * @param {QuantizeArguments} given
  */
-export async function quantizeCommand(input, output, { scheme: argument, dryRun, json, ...options }) {
+export async function quantizeCommand(input, output, { dryRun, json, report, ...given }) {
 	await init();
-	const scheme = await schemeOfArgument(argument);
-	if (dryRun || output === undefined) return printPlan(input, output, { ...options, scheme }, json);
-	await planOnce(input, { ...options, scheme });
+	const options = { ...given, scheme: await schemeOfArgument(given.scheme), imatrix: await imatrixOf(given.imatrix) };
+	if (dryRun || output === undefined) return printPlan(input, output, options, json);
+	await planOnce(input, options);
 	const start = performance.now();
 	const result = await cancellable((signal) =>
 		withProgress(
 			(perSecond) => `${bytes(perSecond)}/s`,
-			(onProgress) => quantizeModelPath(input, output, { ...options, scheme, signal, onProgress }),
+			(onProgress) => quantizeModelPath(input, output, { ...options, report, signal, onProgress }),
 		),
 	);
 	const seconds = (performance.now() - start) / 1000;
@@ -57,7 +61,7 @@ export async function quantizeCommand(input, output, { scheme: argument, dryRun,
 				seconds,
 				nbytesPerSecond: totals.nbytesBefore / seconds,
 			},
-			...{ tensors: withoutSchemes(result.plan), report: result.report, warnings: result.warnings },
+			...{ tensors: withoutData(result.plan), report: result.report, warnings: result.warnings },
 		});
 		return;
 	}
@@ -66,6 +70,11 @@ export async function quantizeCommand(input, output, { scheme: argument, dryRun,
 		sizesText(totals),
 		`${seconds.toFixed(2)} s, ${bytes(totals.nbytesBefore / seconds)}/s`,
 	);
+}
+
+/** @param {string | undefined} path */
+async function imatrixOf(path) {
+	return path === undefined ? undefined : readImatrixPath(path);
 }
 
 /**
@@ -95,7 +104,8 @@ async function printPlan(input, output, options, json) {
 	try {
 		const decided = plan(model, options);
 		const totals = totalsOf(decided);
-		warn(model.warnings);
+		const warnings = [...model.warnings, ...decided.tensors.flatMap(tensorWarnings)];
+		warn(warnings);
 		if (json) {
 			const { scheme, target } = decided;
 			printJson({
@@ -106,8 +116,8 @@ async function printPlan(input, output, options, json) {
 				target,
 				scheme,
 				totals,
-				tensors: withoutSchemes(decided),
-				warnings: model.warnings,
+				tensors: withoutData(decided),
+				warnings,
 			});
 			return;
 		}
@@ -126,9 +136,9 @@ async function printPlan(input, output, options, json) {
 	}
 }
 
-/** The name in `to` says it. @param {Plan} plan */
-function withoutSchemes({ tensors }) {
-	return tensors.map(({ scheme: _, ...tensor }) => tensor);
+/** The name in `to` says the scheme; importance is said by whether there is some. @param {Plan} plan */
+function withoutData({ tensors }) {
+	return tensors.map(({ scheme: _, importance, ...tensor }) => ({ ...tensor, weighted: importance !== null }));
 }
 
 /** @param {Plan} plan */

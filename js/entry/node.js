@@ -6,6 +6,7 @@ import { makeInit } from '../core/init.js';
 
 export * from '../index.js';
 export { fileSink } from '../node/file-sink.js';
+export { readImatrixPath } from '../node/imatrix-file.js';
 export { dequantizeModelPath, openModelPath, quantizeModelPath } from '../node/model-files.js';
 
 /** In dist/ this is node.mjs or a chunk; among the sources, node.js. */

@@ -125,15 +125,19 @@ export function typeForRows(type, row) {
 
 /** Types that are of no use without an importance matrix, but for what lies outside of the layers. */
 const WEIGHTED = ['IQ3_XXS', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ1_M', 'IQ1_S'];
-const OUTSIDE = ['output.weight', 'token_embd.weight', 'per_layer_token_embd.weight'];
+/** Tables of tokens: read by row, and perhaps shared with another model's importance matrix. */
+export const TOKEN_TABLES = ['token_embd.weight', 'per_layer_token_embd.weight'];
+const OUTSIDE = ['output.weight', ...TOKEN_TABLES];
+/** Those that ggml has no way to make without one, wherever the tensor lies. */
+const NEVER_PLAIN = ['IQ2_XXS', 'IQ2_XS', 'IQ1_S'];
 
 /**
- * Whether the tool refuses to make this without an importance matrix.
+ * Whether the tool refuses to make this (or aborts) without an importance matrix.
  * @param {FileType} fileType
  * @param {string} type of the tensor, after all fallbacks
  * @param {string} tensor
  */
 export function needsMatrix(fileType, type, tensor) {
-	if (OUTSIDE.includes(tensor)) return false;
+	if (OUTSIDE.includes(tensor)) return NEVER_PLAIN.includes(type);
 	return WEIGHTED.includes(type) || (type === 'Q2_K' && fileType.name === 'Q2_K_S');
 }

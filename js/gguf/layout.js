@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
-import { U32 } from './pairs.js';
+import { STRING, U32 } from './pairs.js';
 import { MAGIC, padded, VERSION } from './read.js';
 import { SPLIT_KEYS } from './split.js';
 import { dimsOf, typeNamed } from './types.js';
@@ -12,6 +12,8 @@ import { dimsOf, typeNamed } from './types.js';
 /** @typedef {import('../model/types.js').Step} Step */
 /** @typedef {import('../model/types.js').OutputFile} OutputFile */
 
+/** @typedef {{ fileType: number, importance: [string, string | number][] }} Stamp importance: more pairs */
+
 /** The version of ggml's quantized blocks; it is said wherever a tool went over the file. */
 const QUANTIZATION_VERSION = 2;
 
@@ -20,7 +22,7 @@ const utf8 = new TextEncoder();
 /**
  * @param {Model} model
  * @param {(tensor: ModelTensor) => Step} stepOf
- * @param {{ fileType: number } | null} stamp null: the metadata stay as they are
+ * @param {Stamp | null} stamp null: the metadata stay as they are
  * @returns {OutputFile[]}
  */
 export function layoutGguf(model, stepOf, stamp) {
@@ -88,29 +90,49 @@ function compareBytes(a, b) {
 /**
  * The pairs as they stand in the input, byte for byte, without those of shards; what is set anew goes to the end.
  * @param {import('./read.js').GgufHeader} header
- * @param {{ fileType: number } | null} stamp
+ * @param {Stamp | null} stamp
  */
 function pairsOf({ bytes, pairs }, stamp) {
 	const added =
 		stamp === null
 			? []
-			: Object.entries({
-					'general.quantization_version': QUANTIZATION_VERSION,
-					'general.file_type': stamp.fileType,
-				});
+			: [
+					...Object.entries({
+						'general.quantization_version': QUANTIZATION_VERSION,
+						'general.file_type': stamp.fileType,
+					}),
+					...stamp.importance,
+				];
 	const gone = new Set([...SPLIT_KEYS, ...added.map(([key]) => key)]);
 	return [
 		...pairs.filter(({ key }) => !gone.has(key)).map(({ start, end }) => bytes.subarray(start, end)),
-		...added.map(([key, value]) => {
-			const pair = new Uint8Array(8 + key.length + 8);
-			const view = new DataView(pair.buffer);
-			view.setBigUint64(0, BigInt(key.length), true);
-			pair.set(utf8.encode(key), 8);
-			view.setUint32(8 + key.length, U32, true);
-			view.setUint32(12 + key.length, value, true);
-			return pair;
-		}),
+		...added.map(([key, value]) =>
+			concatenated([
+				text(key),
+				...(typeof value === 'string' ? [u32(STRING), text(value)] : [u32(U32), u32(value)]),
+			]),
+		),
 	];
+}
+
+/** @param {number} value */
+function u32(value) {
+	const bytes = new Uint8Array(4);
+	new DataView(bytes.buffer).setUint32(0, value, true);
+	return bytes;
+}
+
+/** @param {number} value */
+function u64(value) {
+	const bytes = new Uint8Array(8);
+	new DataView(bytes.buffer).setBigUint64(0, BigInt(value), true);
+	return bytes;
+}
+
+/** A string as the format stores it. @param {string} value */
+function text(value) {
+	const characters = utf8.encode(value);
+	return concatenated([u64(characters.length), characters]);
 }
 
 /**
@@ -120,29 +142,15 @@ function pairsOf({ bytes, pairs }, stamp) {
 function tensorInfo({ name, dtype, shape }, begin) {
 	const type = typeNamed(dtype);
 	if (type === undefined) throw new BlockQuantError('internal', `no GGUF type ${dtype}`, { tensor: name });
-	const text = utf8.encode(name);
 	const dims = dimsOf(shape);
-	const info = new Uint8Array(8 + text.length + 4 + 8 * dims.length + 4 + 8);
-	const view = new DataView(info.buffer);
-	view.setBigUint64(0, BigInt(text.length), true);
-	info.set(text, 8);
-	let at = 8 + text.length;
-	view.setUint32(at, dims.length, true);
-	at += 4;
-	for (const dim of dims) {
-		view.setBigUint64(at, BigInt(dim), true);
-		at += 8;
-	}
-	view.setUint32(at, type.id, true);
-	view.setBigUint64(at + 4, BigInt(begin), true);
-	return info;
+	return concatenated([text(name), u32(dims.length), ...dims.map(u64), u32(type.id), u64(begin)]);
 }
 
 /**
  * @param {Uint8Array[]} parts
- * @param {number} alignment
+ * @param {number} [alignment]
  */
-function concatenated(parts, alignment) {
+function concatenated(parts, alignment = 1) {
 	const nbytes = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 	const bytes = new Uint8Array(padded(nbytes, alignment));
 	let at = 0;

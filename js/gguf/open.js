@@ -16,12 +16,13 @@ import { checkShards, inOrder, lostKeys, shardsOf, wholeName } from './split.js'
 /** What a file is called whose source has no name. */
 const DEFAULT_NAME = 'model.gguf';
 
-/**
- * @param {Source} source
- * @returns {Promise<boolean>}
- */
+/** @param {Source} source */
 export async function isGguf(source) {
-	if (source.name?.endsWith('.gguf')) return true;
+	return source.name?.endsWith('.gguf') || hasMagic(source);
+}
+
+/** @param {Source} source */
+export async function hasMagic(source) {
 	const start = await source.read(0, Math.min(source.size, MAGIC.length));
 	return String.fromCharCode(...start) === MAGIC;
 }

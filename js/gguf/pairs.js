@@ -22,7 +22,7 @@ export const U16 = 2;
 export const U32 = 4;
 export const I32 = 5;
 const BOOL = 7;
-const STRING = 8;
+export const STRING = 8;
 const ARRAY = 9;
 
 /** The least bytes that a value takes: what a count is held against before anything is done for it. */

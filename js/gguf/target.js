@@ -4,7 +4,8 @@
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { presetNamed, presetOf, resolveScheme } from '../presets.js';
-import { fileTypeNamed, guessedFileType, needsMatrix, typeForRows } from './ftypes.js';
+import { fileTypeNamed, guessedFileType, typeForRows } from './ftypes.js';
+import { importanceOf, importancePairs } from './importance.js';
 import { inOrder } from './layout.js';
 import { U32, valueOf } from './pairs.js';
 import { presetOfType, typeNamed } from './types.js';
@@ -32,15 +33,14 @@ export function isFileType(name) {
  * @param {import('../model/types.js').TargetOptions} options
  * @returns {Target}
  */
-export function ggufTarget(model, { scheme: given, pure, allowRequantize, imatrix }) {
-	if (imatrix !== undefined) {
-		throw new BlockQuantError('unsupported', 'importance matrices for GGUF files: not in this version');
-	}
+export function ggufTarget(model, options) {
+	const { scheme: given, pure, imatrix } = options;
 	const name = nameOf(given);
-	if (name.toUpperCase() === COPY) return copyTarget(model);
+	const stamp = { importance: importancePairs(imatrix) };
+	if (name.toUpperCase() === COPY) return { ...copyTarget, stamp: { fileType: fileTypeOfCopy(model), ...stamp } };
 	const fileType = fileTypeNamed(name) ?? unknown(name);
 	const { type } = fileType;
-	if (!typeNamed(type)?.quantized) return { ...targetOf(type, null), stamp: { fileType: fileType.number } };
+	if (!typeNamed(type)?.quantized) return targetOf(type, null);
 	if (!pure) {
 		throw new BlockQuantError(
 			'unsupported',
@@ -48,21 +48,21 @@ export function ggufTarget(model, { scheme: given, pure, allowRequantize, imatri
 		);
 	}
 	// Where all rows fall back to another type, the type itself need not be here.
-	return { ...targetOf(type, presetOfType(type)?.scheme ?? null), stamp: { fileType: fileType.number } };
+	return targetOf(type, presetOfType(type)?.scheme ?? null);
 
 	/**
 	 * @param {string} type
 	 * @param {Scheme | null} scheme
+	 * @returns {Target}
 	 */
 	function targetOf(type, scheme) {
 		return {
 			name: scheme?.name ?? type,
 			scheme,
 			mayCopy: !typeNamed(type)?.quantized,
-			/** @param {ModelTensor} tensor */
-			choose: (tensor) => choose(tensor, fileType, allowRequantize ?? false),
-			/** @type {Target['outputs']} */
+			choose: (tensor) => choose(tensor, fileType, options),
 			outputs: ({ name, shape }, [{ nbytes }], dtype) => [{ name, dtype, shape, nbytes }],
+			stamp: { fileType: fileType.number, ...stamp },
 		};
 	}
 }
@@ -86,10 +86,10 @@ function nameOf(given) {
 /**
  * @param {ModelTensor} tensor that is selected
  * @param {import('./ftypes.js').FileType} fileType
- * @param {boolean} allowRequantize
+ * @param {import('../model/types.js').TargetOptions} options
  * @returns {import('../model/types.js').Choice}
  */
-function choose({ name, dtype, shape }, fileType, allowRequantize) {
+function choose({ name, dtype, shape }, fileType, options) {
 	const { type: wanted } = fileType;
 	const row = shape.at(-1) ?? 1;
 	const type = typeForRows(wanted, row);
@@ -102,51 +102,45 @@ function choose({ name, dtype, shape }, fileType, allowRequantize) {
 		);
 	}
 	if (type === dtype) return { keep: `is ${type} already`, done: true };
-	if (!(dtype in WEIGHT_DTYPES) && !allowRequantize) {
+	if (!(dtype in WEIGHT_DTYPES) && !options.allowRequantize) {
 		throw new BlockQuantError(
 			'unsupported',
 			`is ${dtype} already, and quantizing twice loses more than once: start from a float model, or allow it (--allow-requantize)`,
 			{ tensor: name },
 		);
 	}
-	if (needsMatrix(fileType, type, name)) {
-		throw new BlockQuantError('unsupported', `${type} needs an importance matrix, which is not in this version`, {
-			tensor: name,
-		});
-	}
 	const why = type === wanted ? undefined : `rows of ${row} are no whole blocks of ${wanted}`;
 	if (!typeNamed(type)?.quantized) return { dtype: type, why };
+	const { importance, warnings } = importanceOf({ name, shape }, fileType, type, options);
 	const preset = presetOfType(type);
-	if (preset !== undefined) return { scheme: preset.scheme, type, why };
+	if (preset !== undefined) return { scheme: preset.scheme, type, why, importance, warnings };
 	const need = why === undefined ? type : `${why} and need ${type}, which`;
 	throw new BlockQuantError('unsupported', `${need} is not in this version`, { tensor: name });
 }
 
-/**
- * @param {Model} model
- * @returns {Target}
- */
-function copyTarget(model) {
+/** @type {Target} */
+const copyTarget = {
+	name: COPY,
+	scheme: null,
+	mayCopy: true,
+	choose: () => ({ keep: 'copied' }),
+	outputs: () => [],
+	stamp: null,
+};
+
+/** @param {Model} model */
+function fileTypeOfCopy(model) {
 	/** @type {import('./read.js').GgufHeader} */
 	const header = model.files[0].header;
 	const said = header.pairs.find(({ key }) => key === 'general.file_type');
-	const fileType =
-		said?.type === U32
-			? Number(valueOf(header.bytes, said))
-			: guessedFileType(inOrder(model.tensors).map(({ dtype }) => dtype));
-	return {
-		name: COPY,
-		scheme: null,
-		mayCopy: true,
-		choose: () => ({ keep: 'copied' }),
-		outputs: () => [],
-		stamp: { fileType },
-	};
+	return said?.type === U32
+		? Number(valueOf(header.bytes, said))
+		: guessedFileType(inOrder(model.tensors).map(({ dtype }) => dtype));
 }
 
 /**
  * @param {'f32' | 'f16' | 'bf16'} dtype
  */
 export function plainStamp(dtype) {
-	return { fileType: fileTypeNamed(dtype)?.number ?? 0 };
+	return { fileType: fileTypeNamed(dtype)?.number ?? 0, importance: [] };
 }

@@ -5,24 +5,20 @@ import { Comparer } from '../arrays/compare.js';
 import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { kindOf } from './names.js';
+import { errorReport } from './errors.js';
 import { checkModel, checkOptions, COMPARE_OPTIONS } from './options.js';
 import { decodeModule, floatValues, quantizedModules } from './weights.js';
 
 /** @typedef {import('./types.js').Model} Model */
-/** @typedef {import('../arrays/compare.js').Comparison} Comparison */
-
-/** @typedef {{ name: string, kind: string, shape: number[], quantized: boolean } & Comparison} TensorError */
-/** @typedef {{ kind: string, tensors: number, values: number, quantized: number } & Comparison} KindError */
 
 /**
- * @typedef {object} ModelComparison
- * @property {TensorError[]} tensors those that both models have
- * @property {KindError[]} summary per layer kind
+ * @typedef {object} Unmatched
  * @property {string[]} onlyInA
  * @property {string[]} onlyInB
  * @property {string[]} unread tensors of types that this version cannot decode
  */
+
+/** @typedef {import('./errors.js').ErrorReport & Unmatched} ModelComparison of the tensors that both models have */
 
 /**
  * @typedef {object} CompareOptions
@@ -62,32 +58,20 @@ export async function compareModels(a, b, options = {}) {
 	});
 	const total = pairs.reduce((sum, [{ shape }]) => sum + countOf(shape), 0);
 	let done = 0;
-	/** @type {TensorError[]} */
-	const tensors = [];
-	/** @type {Map<string, { tensors: number, quantized: number, values: number, comparer: Comparer }>} */
-	const kinds = new Map();
+	const measured = [];
 	for (const [weight, other] of pairs) {
 		const { name, shape } = weight;
-		const kind = kindOf(name);
-		const quantized = weight.quantized || other.quantized;
-		const group = kinds.get(kind) ?? { tensors: 0, quantized: 0, values: 0, comparer: new Comparer() };
-		kinds.set(kind, group);
-		group.tensors++;
-		group.quantized += quantized ? 1 : 0;
-		group.values += countOf(shape);
 		const comparer = new Comparer();
 		onProgress?.({ tensor: name, done, total });
 		await compareWeights(weight, other, signal, (x, y) => {
 			comparer.add(x, y);
-			group.comparer.add(x, y);
 			done += x.length;
 			onProgress?.({ tensor: name, done, total });
 		});
-		tensors.push({ name, kind, shape, quantized, ...comparer.result() });
+		measured.push({ name, shape, quantized: weight.quantized || other.quantized, comparer });
 	}
 	return {
-		tensors,
-		summary: [...kinds].map(([kind, { comparer, ...group }]) => ({ kind, ...group, ...comparer.result() })),
+		...errorReport(measured),
 		onlyInA: [...left.keys()].filter((name) => !right.has(name)),
 		onlyInB: [...right.keys()].filter((name) => !left.has(name)),
 		unread: [

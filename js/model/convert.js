@@ -7,9 +7,9 @@ import { NBYTES } from '../core/abi.js';
 import { checkCancelled } from '../workers/cancel.js';
 import { discard } from '../workers/discard.js';
 import { eachInPlace } from '../workers/order.js';
-import { narrowed } from '../arrays/task.js';
+import { Comparer } from '../arrays/compare.js';
+import { narrowed, widened } from '../arrays/task.js';
 import { pieces } from './bands.js';
-import { toFloat32 } from './weights.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 /** @typedef {import('./types.js').Step} Step */
@@ -21,20 +21,21 @@ const LIMITS = { f32: Number.POSITIVE_INFINITY, f16: 65520, bf16: 2 ** 128 - 2 *
  * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
  * @param {import('./types.js').OutputTensor} output
  * @param {import('./quantize.js').QuantizeOptions} options
- * @param {import('./quantize.js').Reports} reports
+ * @param {import('./quantize.js').Findings} findings
  * @returns {Step}
  */
-export function convertStep(tensor, output, { nonfinite, overflow }, reports) {
+export function convertStep(tensor, output, { nonfinite, overflow, measure }, { reports, errors }) {
 	const [from, dtype] = [WEIGHT_DTYPES[tensor.dtype], WEIGHT_DTYPES[output.dtype]];
 	return {
 		outputs: [output],
 		async run(write, run) {
 			const found = { nonfinite: 0, overflow: 0 };
+			const comparer = new Comparer();
 			/** @param {{ offset: number, length: number }} piece */
 			const convert = async ({ offset, length }) => {
 				checkCancelled(run.signal);
 				const bytes = await tensor.read(offset, length);
-				const values = toFloat32(bytes, from);
+				const values = widened(bytes, from);
 				const index = offset / NBYTES[from];
 				const here = { nonfinite: 0, overflow: 0 };
 				count(values, LIMITS[dtype], here, (value, i) => {
@@ -42,14 +43,17 @@ export function convertStep(tensor, output, { nonfinite, overflow }, reports) {
 						refuse(value, index + i, dtype);
 				});
 				const narrow = narrowed(values, dtype);
+				const error = new Comparer();
+				if (measure) error.add(values, widened(narrow, dtype));
 				await write(0, narrow, index * NBYTES[dtype]);
 				discard([bytes, narrow]);
-				return here;
+				return { ...here, error };
 			};
 			try {
 				await eachInPlace(run, pieces(tensor.nbytes), convert, (here) => {
 					found.nonfinite += here.nonfinite;
 					found.overflow += here.overflow;
+					comparer.merge(here.error);
 				});
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
@@ -60,6 +64,7 @@ export function convertStep(tensor, output, { nonfinite, overflow }, reports) {
 					? [`${found.overflow} weight(s) that ${dtype} cannot hold become infinite`]
 					: []),
 			];
+			if (measure) errors.set(tensor.name, comparer);
 			const counts = { overflowBlocks: found.overflow, nonfiniteValues: found.nonfinite };
 			const genericValues = tensor.nbytes / NBYTES[from];
 			reports.set(tensor.name, { name: tensor.name, fusedValues: 0, genericValues, ...counts, warnings });

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
+import { isImatrix } from '../gguf/imatrix.js';
 
 const RUN_OPTIONS = ['workers', 'pool', 'signal', 'onProgress', 'config'];
 
 /** plan() takes all of quantizeModel()'s, so that the same object serves both. */
 export const QUANTIZE_OPTIONS = [
-	...['scheme', 'include', 'exclude', 'pure', 'allowRequantize', 'imatrix', 'correct', 'nonfinite', 'overflow'],
+	...['scheme', 'include', 'exclude', 'pure', 'allowRequantize', 'imatrix', 'missingImportance'],
+	...['correct', 'nonfinite', 'overflow', 'measure'],
 	...RUN_OPTIONS,
 ];
 export const DEQUANTIZE_OPTIONS = ['dtype', ...RUN_OPTIONS];
@@ -43,7 +45,10 @@ const isCount = (value) => Number.isSafeInteger(value) && Number(value) > 0;
 const KINDS = {
 	include: [arePatterns, 'strings or regular expressions'],
 	exclude: [arePatterns, 'strings or regular expressions'],
-	imatrix: [(value) => value instanceof Map, 'a Map from tensor names to Float32Arrays'],
+	imatrix: [isImatrix, 'what readImatrix() gives'],
+	missingImportance: [(value) => value === 'error' || value === 'ones', "'error' or 'ones'"],
+	report: [(value) => typeof value === 'string', 'the path of a file'],
+	measure: [isBoolean, 'true or false'],
 	correct: [isBoolean, 'true or false'],
 	pure: [isBoolean, 'true or false'],
 	allowRequantize: [isBoolean, 'true or false'],

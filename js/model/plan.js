@@ -28,6 +28,8 @@ import { select } from './select.js';
  * @property {string} reason
  * @property {boolean} done kept, because it is already what was asked for
  * @property {boolean} fallback it becomes something else than was asked for
+ * @property {Float32Array | null} importance of its columns, for the scheme
+ * @property {string[]} warnings
  * @property {boolean} refused selected, but the scheme does not cover its shape: kept as it is
  * @property {{ name: string, dtype: string, shape: number[], nbytes: number }[]} planes the tensors
  *   of the output, under their full names
@@ -44,7 +46,6 @@ import { select } from './select.js';
 
 /**
  * @typedef {object} TensorOptions what each tensor's job is given
- * @property {Map<string, Float32Array>} [imatrix] by tensor name
  * @property {boolean} [correct]
  * @property {'error' | 'allow'} [nonfinite]
  * @property {'error' | 'allow'} [overflow]
@@ -104,7 +105,7 @@ function planTensor(tensor, floats, target, { explicit, reason }, options) {
 	if (choice.scheme === undefined) planes = [plainOutput(values, choice.dtype)];
 	else {
 		try {
-			const job = jobOf(values, choice.scheme, options);
+			const job = jobOf(values, choice, options);
 			planes = target.outputs(tensor, job.planes, choice.type ?? '');
 		} catch (error) {
 			if (!(error instanceof BlockQuantError)) throw error;
@@ -126,6 +127,8 @@ function planTensor(tensor, floats, target, { explicit, reason }, options) {
 		reason: choice.why ?? reason,
 		done: false,
 		fallback: choice.why !== undefined,
+		importance: (choice.scheme && choice.importance) ?? null,
+		warnings: (choice.scheme && choice.warnings) ?? [],
 		refused: false,
 		planes,
 	};
@@ -143,11 +146,11 @@ function plainOutput({ name, shape }, dtype) {
 /**
  * The job that quantizes one tensor.
  * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
- * @param {Scheme} scheme
+ * @param {{ scheme: Scheme, importance?: Float32Array | null }} choice
  * @param {TensorOptions} options
  */
-export function jobOf({ name, shape, dtype }, scheme, options) {
-	const { correct, nonfinite, overflow, imatrix } = options;
+export function jobOf({ shape, dtype }, { scheme, importance }, options) {
+	const { correct, nonfinite, overflow } = options;
 	return tensorJob({
 		scheme,
 		shape,
@@ -155,7 +158,7 @@ export function jobOf({ name, shape, dtype }, scheme, options) {
 		correct,
 		nonfinite,
 		overflow,
-		imatrix: imatrix?.get(name),
+		imatrix: importance ?? undefined,
 	});
 }
 
@@ -178,6 +181,8 @@ function kept({ name, shape, dtype, nbytes }, reason) {
 		reason,
 		done: false,
 		fallback: false,
+		importance: null,
+		warnings: [],
 		refused: false,
 		planes: [{ name, dtype, shape, nbytes }],
 	};

@@ -1,14 +1,17 @@
 // quantize.js - a model file in, the same model with quantized weights out, band by band.
 // SPDX-License-Identifier: MIT
 
+import { decodeJob } from '../arrays/decode-job.js';
 import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
+import { withImatrix } from '../gguf/imatrix.js';
 import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { withPool } from '../workers/pool.js';
 import { encodeTensor } from '../workers/tensor.js';
 import { convertStep } from './convert.js';
+import { errorReport } from './errors.js';
 import { jobOf, plan } from './plan.js';
 import { rewriteModel } from './rewrite.js';
 
@@ -19,6 +22,9 @@ import { rewriteModel } from './rewrite.js';
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').PlannedTensor} PlannedTensor */
 /** @typedef {import('./types.js').Step} Step */
+/** @typedef {import('../arrays/compare.js').Comparer} Comparer */
+/** @typedef {import('../gguf/imatrix.js').Imatrix} Imatrix */
+/** @typedef {import('../io/source.js').SourceLike} SourceLike */
 
 /**
  * @typedef {object} RunOptions
@@ -27,14 +33,19 @@ import { rewriteModel } from './rewrite.js';
  * @property {AbortSignal} [signal] stops within one band
  * @property {(progress: import('./rewrite.js').Progress) => void} [onProgress]
  * @property {string | Uint8Array | null} [config] the text of the model's config.json
+ * @property {boolean} [measure] decode what is made and compare it with the weights, which are read once: `errors` of the result
+ * @property {Imatrix | SourceLike} [imatrix] GGUF: how much each column matters, as readImatrix() gives it, or the file to read
  */
 
-/** @typedef {import('./plan.js').PlanOptions & RunOptions} QuantizeOptions */
+/** @typedef {Omit<import('./plan.js').PlanOptions, 'imatrix'> & RunOptions} QuantizeOptions */
+
+/** @typedef {import('./errors.js').ErrorReport & { kept: string[] }} QuantizeErrors of the tensors made anew; kept: the others */
 
 /**
  * @typedef {object} QuantizeResult
  * @property {Plan} plan
  * @property {({ name: string } & ReturnType<import('../arrays/job.js').TensorJob['finish']>)[]} report what each tensor's job found
+ * @property {QuantizeErrors | null} errors null: not asked for
  * @property {number} nbytes written, headers and index included
  * @property {string | null} config the text of the new config.json, if one was given
  * @property {object | null} quantizationConfig its `quantization_config`, for those without one
@@ -54,20 +65,21 @@ export async function quantizeModel(model, sink, options) {
 }
 
 /** @type {typeof quantizeModel} */
-async function quantizeInto(model, sink, options) {
+async function quantizeInto(model, sink, given) {
+	const options = await withImatrix(given);
 	const decided = plan(model, options);
 	const container = containerOf(model);
 	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
-	/** @type {Reports} */
-	const reports = new Map();
+	/** @type {Findings} */
+	const findings = { reports: new Map(), errors: new Map() };
 	/** @type {import('./rewrite.js').RewriteOptions['step']} */
 	const step = (tensor) => {
 		const planOf = planned.get(tensor.name);
 		if (!planOf?.quantize) return null;
 		const values = container.floats(tensor);
-		if (planOf.scheme === null) return convertStep(values, planOf.planes[0], options, reports);
-		return quantizeStep(values, planOf, { scheme: planOf.scheme }, options, reports);
+		if (planOf.scheme === null) return convertStep(values, planOf.planes[0], options, findings);
+		return quantizeStep(values, planOf, planOf.scheme, options, findings);
 	};
 	const { signal, onProgress } = options;
 	const { nbytes, warnings } = await withPool(options, async (pool) => ({
@@ -75,10 +87,11 @@ async function quantizeInto(model, sink, options) {
 		warnings: pool.warnings,
 	}));
 	// In the model's order, whatever the one in which tensors were done.
-	const report = decided.tensors.flatMap(({ name }) => reports.get(name) ?? []);
+	const report = decided.tensors.flatMap(({ name }) => findings.reports.get(name) ?? []);
 	return {
 		plan: decided,
 		report,
+		errors: options.measure ? errorsOf(decided, findings) : null,
 		nbytes,
 		config,
 		quantizationConfig,
@@ -86,22 +99,44 @@ async function quantizeInto(model, sink, options) {
 	};
 }
 
-/** @typedef {Map<string, QuantizeResult['report'][number]>} Reports by tensor name */
+/**
+ * What was found out on the way, by tensor name.
+ * @typedef {{ reports: Map<string, QuantizeResult['report'][number]>, errors: Map<string, Comparer> }} Findings
+ */
+
+/**
+ * @param {Plan} decided
+ * @param {Findings} findings
+ * @returns {QuantizeErrors}
+ */
+function errorsOf({ tensors }, { errors }) {
+	const measured = tensors.flatMap(({ name, shape, scheme }) => {
+		const comparer = errors.get(name);
+		return comparer === undefined ? [] : [{ name, shape, quantized: scheme !== null, comparer }];
+	});
+	const kept = tensors.filter(({ quantize }) => !quantize).map(({ name }) => name);
+	return { ...errorReport(measured), kept };
+}
 
 /**
  * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
  * @param {PlannedTensor} planned
- * @param {{ scheme: import('../scheme.js').Scheme }} decided
+ * @param {import('../scheme.js').Scheme} scheme
  * @param {QuantizeOptions} options
- * @param {Reports} reports
+ * @param {Findings} findings
  * @returns {Step}
  */
-function quantizeStep(tensor, planned, { scheme }, options, reports) {
+function quantizeStep(tensor, planned, scheme, options, { reports, errors }) {
 	return {
 		outputs: planned.planes,
 		async run(write, run) {
 			try {
-				const job = jobOf(tensor, scheme, options);
+				const { importance } = planned;
+				const job = jobOf(tensor, { scheme, importance }, options);
+				if (options.measure) {
+					const { planes } = job;
+					errors.set(tensor.name, job.measure(decodeJob({ scheme, shape: tensor.shape, planes })));
+				}
 				const valueNbytes = NBYTES[WEIGHT_DTYPES[tensor.dtype]];
 				/** @param {{ valueOffset: number, nvalues: number }} band */
 				const read = ({ valueOffset, nvalues }) =>
@@ -126,8 +161,13 @@ function warningsOf({ tensors }, report) {
 		...tensors
 			.filter(({ refused }) => refused)
 			.map(({ name, reason }) => `tensor ${quoted(name)} is kept: ${reason}`),
-		...report.flatMap(({ name, warnings }) => warnings.map((text) => `tensor ${quoted(name)}: ${text}`)),
+		...[...tensors, ...report].flatMap(tensorWarnings),
 	];
+}
+
+/** @param {{ name: string, warnings: string[] }} tensor */
+export function tensorWarnings({ name, warnings }) {
+	return warnings.map((text) => `tensor ${quoted(name)}: ${text}`);
 }
 
 /** @param {PlannedTensor[]} fallbacks */

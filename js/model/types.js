@@ -73,9 +73,17 @@
 
 /**
  * What becomes of a selected tensor: a scheme or a plain dtype for its values, or nothing.
- * @typedef {{ scheme?: undefined, dtype: string, why?: string } | { scheme: Scheme, type?: string, why?: string }
- *   | { keep: string, done?: boolean }} Choice type: the container's name of what the scheme makes; why: not what was asked
- *   for; done: it is that already
+ * @typedef {{ scheme?: undefined, dtype: string, why?: string } | SchemeChoice | { keep: string, done?: boolean }} Choice
+ *   why: not what was asked for; done: it is that already
+ */
+
+/**
+ * @typedef {object} SchemeChoice
+ * @property {Scheme} scheme
+ * @property {string} [type] the container's name of what the scheme makes
+ * @property {string} [why]
+ * @property {Float32Array} [importance] of its columns
+ * @property {string[]} [warnings]
  */
 
 /**
@@ -83,7 +91,9 @@
  * @property {string | Scheme} scheme
  * @property {boolean} [pure] every tensor gets the scheme's own type, without a recipe
  * @property {boolean} [allowRequantize] of tensors that are quantized already
- * @property {Map<string, Float32Array>} [imatrix]
+ * @property {import('../gguf/imatrix.js').Imatrix} [imatrix] how much each column of each tensor matters
+ * @property {'error' | 'ones'} [missingImportance] a type that is of no use without importance, and none for the tensor: refuse,
+ *   or let all columns weigh the same
  */
 
 /**

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import { MAX_BAND } from '../arrays/plan.js';
+import { widened } from '../arrays/task.js';
 import { containerOf } from '../containers.js';
-import { theCore } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { pieces, readAhead } from './bands.js';
@@ -58,16 +58,5 @@ export async function* decodeModule(module, signal) {
 export async function* floatValues(tensor, signal) {
 	const dtype = WEIGHT_DTYPES[tensor.dtype];
 	const reads = readAhead(pieces(tensor.nbytes), ({ offset, length }) => tensor.read(offset, length), signal);
-	for await (const { bytes } of reads) yield toFloat32(bytes, dtype);
-}
-
-/**
- * @param {Uint8Array} bytes little-endian values, at any offset of their buffer
- * @param {'f32' | 'f16' | 'bf16'} dtype
- */
-export function toFloat32(bytes, dtype) {
-	const count = bytes.byteLength / (dtype === 'f32' ? 4 : 2);
-	const wide = dtype === 'f32' ? bytes.slice() : theCore().convert(dtype, 'f32', count, bytes, count * 4);
-	if (wide === null) throw new BlockQuantError('internal', `no conversion from ${dtype}`);
-	return new Float32Array(wide.buffer, 0, count);
+	for await (const { bytes } of reads) yield widened(bytes, dtype);
 }

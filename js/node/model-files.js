@@ -6,12 +6,13 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isWrittenByUs } from '../compressed-tensors/config.js';
 import { CONTAINERS, containerOf, isModelFile } from '../containers.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { withImatrix } from '../gguf/imatrix.js';
 import { dequantizeModel } from '../model/dequantize.js';
 import { openModel } from '../model/open.js';
 import { checkOptions, DEQUANTIZE_OPTIONS, QUANTIZE_OPTIONS } from '../model/options.js';
 import { quantizeModel } from '../model/quantize.js';
 import { configPlace, findConfig, writeText } from './config-file.js';
-import { FileTransaction } from './file-sink.js';
+import { FileTransaction, sameFile } from './file-sink.js';
 import { fileSource } from './file-source.js';
 import { statOrNull } from './stats.js';
 import { systemCode, systemError } from './system-error.js';
@@ -74,21 +75,33 @@ export async function openModelPath(path) {
 
 /** The config is that of the input. @param {string} name */
 const isNoConfig = (name) => name !== 'config';
-const PATH_QUANTIZE_OPTIONS = QUANTIZE_OPTIONS.filter(isNoConfig);
+const PATH_QUANTIZE_OPTIONS = [...QUANTIZE_OPTIONS.filter(isNoConfig), 'report'];
 const PATH_DEQUANTIZE_OPTIONS = DEQUANTIZE_OPTIONS.filter(isNoConfig);
+
+/**
+ * @typedef {object} ReportOption
+ * @property {string} [report] path of a JSON file that says how far the new weights are from the old (docs/gguf.md)
+ */
 
 /**
  * Quantizes a model by path. Every output file appears at the end, or none; inputs are not touched.
  * @param {string} input
  * @param {string} output a file; for a model of several files, a directory or the path of an index
- * @param {Omit<import('../model/quantize.js').QuantizeOptions, 'config'>} options
+ * @param {Omit<import('../model/quantize.js').QuantizeOptions, 'config'> & ReportOption} options
  * @returns {Promise<import('../model/quantize.js').QuantizeResult & Written>}
  */
 export async function quantizeModelPath(input, output, options) {
-	checkOptions(options, PATH_QUANTIZE_OPTIONS);
-	return convert(input, output, isWrittenByUs, (model, sink) =>
-		quantizeModel(model, sink, { ...options, config: model.config }),
-	);
+	const given = await withImatrix(options);
+	checkOptions(given, PATH_QUANTIZE_OPTIONS);
+	const { report, ...rest } = given;
+	const measure = rest.measure || report !== undefined;
+	return convert(input, output, {
+		inputs: given.imatrix?.path === undefined ? [] : [given.imatrix.path],
+		isOurs: isWrittenByUs,
+		run: (model, sink) => quantizeModel(model, sink, { ...rest, measure, config: model.config }),
+		report,
+		reportOf: ({ plan: { target }, errors }) => ({ input, output, target, ...errors }),
+	});
 }
 
 /**
@@ -102,25 +115,36 @@ export async function dequantizeModelPath(input, output, options) {
 	checkOptions(options ?? {}, PATH_DEQUANTIZE_OPTIONS);
 	// What we write here carries no mark: no config.json can be known to be ours.
 	const isOurs = () => false;
-	return convert(input, output, isOurs, (model, sink) =>
-		dequantizeModel(model, sink, { ...options, config: model.config }),
-	);
+	return convert(input, output, {
+		isOurs,
+		run: (model, sink) => dequantizeModel(model, sink, { ...options, config: model.config }),
+	});
 }
+
+/**
+ * @template {{ config: string | null, warnings: string[] }} Result
+ * @typedef {object} Conversion
+ * @property {string[]} [inputs] more files that must not be written to
+ * @property {(config: string, original: string | null) => boolean} isOurs whether a config.json at the output may be replaced
+ * @property {(model: Model & PathModel, sink: Sink | DirectorySink) => Promise<Result>} run
+ * @property {string} [report] path of one more file to write
+ * @property {(result: Result) => object} [reportOf] what it says, as JSON
+ */
 
 /**
  * @template {{ config: string | null, warnings: string[] }} Result
  * @param {string} input
  * @param {string} output
- * @param {(config: string, original: string | null) => boolean} isOurs whether a config.json at the output may be replaced
- * @param {(model: Model & PathModel, sink: Sink | DirectorySink) => Promise<Result>} run
+ * @param {Conversion<Result>} conversion
  * @returns {Promise<Result & Written>}
  */
-async function convert(input, output, isOurs, run) {
+async function convert(input, output, { inputs = [], isOurs, run, report, reportOf }) {
 	checkPath(input, 'input');
 	checkPath(output, 'output');
 	const model = await openModelPath(input);
 	const transaction = new FileTransaction([
 		...model.paths,
+		...inputs,
 		...(model.configPath === null || model.config === null ? [] : [model.configPath]),
 	]);
 	let created;
@@ -131,8 +155,9 @@ async function convert(input, output, isOurs, run) {
 		const files = [];
 		/** @param {string} file @returns {string} */
 		const pathOf = (file) => join(directory, file === model.index?.name ? name : file);
-		for (const { name: file } of model.index === null ? [{ name }] : [...model.files, model.index])
-			await transaction.check(pathOf(file));
+		const names = model.index === null ? [name] : [...model.files, model.index].map((file) => file.name);
+		for (const file of names) await transaction.check(pathOf(file));
+		if (report !== undefined) await checkReport(transaction, report, names.map(pathOf));
 		/** @param {string} file */
 		const open = (file) => {
 			files.push(pathOf(file));
@@ -143,6 +168,8 @@ async function convert(input, output, isOurs, run) {
 		const isOurConfig = (config) => isOurs(config, model.config);
 		const place = await configPlace(model.configPath, files, result.config, isOurConfig);
 		if (place.path !== null && !place.same) await writeText(transaction, place.path, result.config ?? '');
+		if (report !== undefined && reportOf !== undefined)
+			await writeText(transaction, report, `${JSON.stringify(reportOf(result), null, '\t')}\n`);
 		await transaction.commit();
 		return {
 			...result,
@@ -156,6 +183,20 @@ async function convert(input, output, isOurs, run) {
 		throw error;
 	} finally {
 		await model.close();
+	}
+}
+
+/**
+ * Refuses a report in the place of an input or an output, before there is any.
+ * @param {FileTransaction} transaction
+ * @param {string} report
+ * @param {string[]} outputs
+ */
+async function checkReport(transaction, report, outputs) {
+	await transaction.check(report);
+	for (const output of outputs) {
+		if (await sameFile(report, output))
+			throw new BlockQuantError('same-file', `the report ${report} is the output ${output}: name another file`);
 	}
 }
 

@@ -24,8 +24,9 @@ export function isPresetName(name) {
  * @param {import('../model/types.js').TargetOptions} options
  * @returns {Target}
  */
-export function safetensorsTarget(_, { scheme: given, pure, allowRequantize }) {
-	for (const [name, value] of Object.entries({ pure, allowRequantize })) {
+export function safetensorsTarget(_, { scheme: given, ...others }) {
+	const { pure, allowRequantize, imatrix, missingImportance } = others;
+	for (const [name, value] of Object.entries({ pure, allowRequantize, imatrix, missingImportance })) {
 		if (value) throw new BlockQuantError('bad-argument', `${name} is for GGUF files`);
 	}
 	const scheme = schemeForFile(given);

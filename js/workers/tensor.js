@@ -47,12 +47,12 @@ export async function encodeTensor(run, job, read, write, onBand) {
 		run,
 		bandsToWrite(job),
 		async ({ band, fresh }) => {
-			const { planes, report } = await pool.run(job.encodeTask(band), [await read(band)], signal);
+			const { planes, ...rest } = await pool.run(job.encodeTask(band), [await read(band)], signal);
 			for (const [p, bytes] of planes.entries()) if (fresh[p]) await write(p, bytes, band.planes[p].offset);
 			discard(planes);
 			onBand?.(band);
 			// Results wait for those of the bands before: without their bytes.
-			return { report };
+			return rest;
 		},
 		(done) => job.takeEncoded(done),
 	);

@@ -76,7 +76,10 @@ test('options: those that there are, of the kind that they have', async () => {
 		schem: ['w4a16'],
 		include: [null, 5, [5], Symbol('x'), {}, ['a', null]],
 		exclude: [null, 5, [5], 1n],
-		imatrix: [null, {}, [], 'x'],
+		imatrix: [null, {}, [], 'x', new Map(), { tensors: {} }, { tensors: new Map(), name: 5 }],
+		missingImportance: ['no', null, 1],
+		measure: [null, 1, 'x'],
+		report: ['r.json'],
 		correct: [null, 1, 'x'],
 		workers: [null, 0, -1, 1.5, '2', Number.NaN, 1n],
 		signal: [null, {}, 5],
@@ -91,11 +94,23 @@ test('options: those that there are, of the kind that they have', async () => {
 			await bad(quantizeModel, model, memorySink(), { scheme, [name]: value });
 		}
 	}
-	const { scheme: _, include, exclude, imatrix, correct, nonfinite, overflow, ...run } = { scheme, ...wrong };
+	const {
+		scheme: _,
+		include,
+		exclude,
+		imatrix,
+		correct,
+		nonfinite,
+		overflow,
+		missingImportance,
+		measure,
+		...run
+	} = { scheme, ...wrong };
 	for (const [name, values] of Object.entries({ ...run, dtype: ['f64', null, Symbol('x'), 1n] }))
 		for (const value of values) await bad(dequantizeModel, model, memorySink(), { [name]: value });
 	await bad(compareModels, model, model, { configA: 5 });
 	await bad(quantizeModelPath, 'in', 'out', { scheme, config: '{}' });
+	await bad(quantizeModelPath, 'in', 'out', { scheme, report: 5 });
 	await bad(dequantizeModelPath, 'in', 'out', { config: '{}' });
 
 	// What is right stays right, undefined too.

@@ -32,8 +32,8 @@ describe('dequantize and compare', () => {
 
 	it('compare prints a line per layer kind and one of all that differs', () => {
 		const stdout = done('compare', model, at('q'));
-		assert.match(stdout, /^layer kind +tensors +quantized +weights +SQNR dB +RMSE +max abs +cosine\n/);
-		assert.match(stdout, /\nmlp down +1 +1 +786 432 +4\d\.\d\d +[\d.]+ +[\d.]+ +0\.99\d+\n/);
+		assert.match(stdout, /^layer kind +tensors +quantized +weights +SQNR dB +MSE +max abs +cosine\n/);
+		assert.match(stdout, /\nmlp down +1 +1 +786 432 +4\d\.\d\d +\d\.\d{3}e-\d +[\d.]+ +0\.99\d+\n/);
 		assert.match(stdout, /\nnorms +3 +0 +1 536 +inf +0 +0 +1\.000000\n/);
 		assert.match(stdout, /\nall that differ +7 +7 +3 145 728 +4\d\.\d\d [^\n]*\n$/);
 		assert.match(
@@ -130,7 +130,13 @@ describe('wrong usage', () => {
 			'--overflow',
 			'maybe',
 		],
-		[/'--imatrix' is not in this version/, ...quantize, '--imatrix', 'file'],
+		[
+			/'--missing-importance <policy>' argument 'guess' is invalid. Allowed choices are error, ones/,
+			...quantize,
+			'--missing-importance',
+			'guess',
+		],
+		[/'--report <file.json>' cannot be used with '--dry-run'/, ...quantize, '--dry-run', '--report', 'r.json'],
 		[/'--tensor-type' is not in this version/, ...quantize, '--tensor-type', 'a=q4_k'],
 		[/argument 'f64' is invalid/, 'dequantize', 'in', 'out', '--dtype', 'f64'],
 		[/missing required argument 'b'/, 'compare', 'a'],

@@ -197,10 +197,9 @@ test('include and exclude, and what is refused', async () => {
 	bad({ scheme: 'q8_9' }, 'unknown-scheme', /did you mean ggml:q8_0/);
 	bad(
 		{ scheme: 'iq2_xxs', exclude: 'output' },
-		'unsupported',
-		/tensor "blk.0.ffn_up.weight": IQ2_XXS needs an importance matrix/,
+		'needs-importance',
+		/tensor "blk.0.ffn_up.weight": IQ2_XXS needs an importance matrix: give one/,
 	);
-	bad({ imatrix: new Map() }, 'unsupported', /importance matrices/);
 	bad({ exclude: '.' }, 'nothing-to-do', /no tensor is selected/);
 	for (const scheme of [
 		'Q8_0',
