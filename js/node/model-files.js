@@ -193,9 +193,9 @@ async function convert(input, output, { inputs = [], isOurs, run, report, report
  * @param {string[]} outputs
  */
 async function checkReport(transaction, report, outputs) {
-	await transaction.check(report);
+	const target = await transaction.check(report);
 	for (const output of outputs) {
-		if (await sameFile(report, output))
+		if (target === (await transaction.check(output)) || (await sameFile(report, output)))
 			throw new BlockQuantError('same-file', `the report ${report} is the output ${output}: name another file`);
 	}
 }
