@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { gguf as readWithHuggingFace } from '@huggingface/gguf';
@@ -17,16 +17,14 @@ import { schemes } from '../../js/presets.js';
 import { done, root, run, temporaryFolder } from './cli-support.js';
 import { bytesOf, weights } from './files-support.js';
 import { gguf, LLAMA, pair } from './gguf-support.js';
-import { lacking, llama, smolLM2 } from './real-models.js';
+import { hasGgufPy, lacking, llama, python, smolLM2 } from './real-models.js';
 import { ready } from './support.js';
 
 await ready();
 
 const folder = temporaryFolder();
 const at = (name) => join(folder, name);
-const python = join(root, '.cache/venv/bin/python');
-const hasPython = existsSync(python) && spawnSync(python, ['-c', 'import gguf']).status === 0;
-const noPython = hasPython ? false : 'no Python with gguf in .cache/venv (scripts/setup.sh --test; is PyPI reachable?)';
+const noPython = lacking({ 'Python with gguf in .cache/venv': hasGgufPy });
 
 /** Whether this build has a type. @param {string} type */
 const has = (type) => schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`);
@@ -142,7 +140,7 @@ const ANSWERS = {
 	Q6_K: { prompt: 'The capital of France is', answer: /^\s*Paris\b/, types: ['F32', 'Q6_K', 'Q8_0'] },
 };
 const noModel = lacking({
-	'Python with gguf in .cache/venv': hasPython,
+	'Python with gguf in .cache/venv': hasGgufPy,
 	'SmolLM2 in .cache/venv': smolLM2,
 	'node-llama-cpp in .cache/llama': llama,
 });
