@@ -16,7 +16,8 @@ import { openModelPath } from '../../js/node/model-files.js';
 import { schemes } from '../../js/presets.js';
 import { done, root, run, temporaryFolder } from './cli-support.js';
 import { bytesOf, weights } from './files-support.js';
-import { gguf, LLAMA, pair } from './gguf-support.js';
+import { gguf, i32, LLAMA, pair } from './gguf-support.js';
+import { legacyImatrix } from './imatrix-support.js';
 import { hasGgufPy, lacking, llama, python, smolLM2 } from './real-models.js';
 import { ready } from './support.js';
 
@@ -28,8 +29,11 @@ const noPython = lacking({ 'Python with gguf in .cache/venv': hasGgufPy });
 
 /** Whether this build has a type. @param {string} type */
 const has = (type) => schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`);
-/** File types that can be written without an importance matrix and without falling back. */
-const WRITABLE = FILE_TYPES.filter(({ name, type }) => has(type) && !/^IQ[123]|_K_[SML]$|^Q2_K_S/.test(name));
+/** Quantized file types that this build can write. */
+const WRITABLE = FILE_TYPES.filter(({ type }) => typeNamed(type).quantized && has(type));
+/** Of the tensors that are quantized. */
+const COLUMNS = { 'output.weight': [256], 'blk.0.ffn_down.weight': [512], 'blk.0.ffn_gate_exps.weight': [256, 3] };
+const IMATRIX = { name: 'in.dat', dataset: 'some text', chunks: 5 };
 
 before(() => {
 	const f32 = (name, dims, seed) => {
@@ -51,6 +55,38 @@ before(() => {
 		pair('x.big', 'u64', 2 ** 40),
 	];
 	writeFileSync(at('in.gguf'), gguf({ pairs, tensors }));
+	const entries = Object.entries(COLUMNS).map(([name, [columns, matrices = 1]]) => {
+		const values = weights(columns * matrices, columns).map((value) => value * value);
+		return { name, calls: 1, values };
+	});
+	const dataset = new TextEncoder().encode(IMATRIX.dataset);
+	const tail = [i32(IMATRIX.chunks), i32(dataset.length), dataset];
+	writeFileSync(at(IMATRIX.name), legacyImatrix(entries, { tail }));
+	for (const { name } of WRITABLE)
+		done(
+			...[
+				'quantize',
+				at('in.gguf'),
+				at(`${name}.gguf`),
+				'--scheme',
+				name,
+				'--pure',
+				'--json',
+				'--exclude',
+				'narrow',
+			],
+			...['--imatrix', at(IMATRIX.name)],
+		);
+});
+
+/** What is added to the metadata: by key, [type in gguf-py's words, value]. @param {number} fileType */
+const added = (fileType) => ({
+	'general.quantization_version': ['uint32', 2],
+	'general.file_type': ['uint32', fileType],
+	'quantize.imatrix.file': ['string', at(IMATRIX.name)],
+	'quantize.imatrix.dataset': ['string', IMATRIX.dataset],
+	'quantize.imatrix.entries_count': ['uint32', Object.keys(COLUMNS).length],
+	'quantize.imatrix.chunks_count': ['uint32', IMATRIX.chunks],
 });
 
 /** @param {string} path */
@@ -85,14 +121,12 @@ const UNKNOWN_TO_PYTHON = ['Q2_0'];
 for (const { name, number, type } of WRITABLE) {
 	test(`${name}: gguf-py reads types and metadata, and decodes our values`, { skip: noPython }, async (t) => {
 		const path = at(`${name}.gguf`);
-		done('quantize', at('in.gguf'), path, '--scheme', name, '--pure', '--json', '--exclude', 'narrow');
 		if (UNKNOWN_TO_PYTHON.includes(type))
 			return assert.throws(() => inPython(path), /is not a valid GGMLQuantizationType/);
 		const [before, after] = [inPython(at('in.gguf')), inPython(path)];
 		assert.deepEqual(after.fields, {
 			...before.fields,
-			'general.quantization_version': [['uint32'], 2],
-			'general.file_type': [['uint32'], number],
+			...Object.fromEntries(Object.entries(added(number)).map(([key, [kind, value]]) => [key, [[kind], value]])),
 		});
 		const ours = await ourValues(path);
 		for (const tensor of after.tensors) {
@@ -106,20 +140,17 @@ for (const { name, number, type } of WRITABLE) {
 	});
 
 	test(`${name}: @huggingface/gguf reads types and metadata`, async () => {
-		const path = at(`${name}-hf.gguf`);
-		done('quantize', at('in.gguf'), path, '--scheme', name, '--pure', '--json', '--exclude', 'narrow');
 		const [before, after] = [
 			await readWithHuggingFace(at('in.gguf'), { allowLocalFile: true }),
-			await readWithHuggingFace(path, { allowLocalFile: true }),
+			await readWithHuggingFace(at(`${name}.gguf`), { allowLocalFile: true }),
 		];
 		const { kv_count: _, ...metadata } = before.metadata;
 		assert.deepEqual(
 			{ ...after.metadata },
 			{
 				...metadata,
-				kv_count: BigInt(Number(before.metadata.kv_count) + 2),
-				'general.quantization_version': 2,
-				'general.file_type': number,
+				kv_count: BigInt(Number(before.metadata.kv_count) + 6),
+				...Object.fromEntries(Object.entries(added(number)).map(([key, [, value]]) => [key, value])),
 			},
 		);
 		for (const { name: tensor, dtype, shape } of after.tensorInfos) {
@@ -216,6 +247,6 @@ async function answerOf(model, prompt) {
 }
 
 test('the lists of this file are not empty', () => {
-	assert.ok(WRITABLE.length >= 4, WRITABLE.map(({ name }) => name).join());
+	assert.ok(WRITABLE.length >= 24, WRITABLE.map(({ name }) => name).join());
 	assert.ok(readFileSync(at('in.gguf')).length > 0);
 });
