@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The model is a sparse file: zeros that take no room on disk. With --json one line of JSON; with --limit MB exit 1 above it;
-// --workers 1,2 are the numbers of workers. Names of runs as arguments (w4a16 nvfp4a16 q8_0 compare dequantize) do only those
+// --workers 1,2 are the numbers of workers. Names of runs as arguments (w4a16 nvfp4a16 q8_0 report compare dequantize) do only those
 // and what they need.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,6 +24,13 @@ const runs = {
 	nvfp4a16: { args: (at) => ['quantize', at('model'), at('nvfp4a16'), '--scheme', 'nvfp4a16'], workers: true },
 	q8_0: {
 		args: (at) => ['quantize', at('model', 'gguf'), at('q8_0', 'gguf'), '--scheme', 'q8_0', '--pure'],
+		workers: true,
+	},
+	report: {
+		args: (at) => [
+			...['quantize', at('model', 'gguf'), at('q8_0', 'gguf'), '--scheme', 'q8_0', '--pure'],
+			...['--report', at('report', 'json')],
+		],
 		workers: true,
 	},
 	compare: { args: (at) => ['compare', at('model'), at('w4a16')], needs: 'w4a16' },

@@ -31,7 +31,7 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  * @property {number[]} shape row-major, such as [rows, cols]
  * @property {'f32' | 'f16' | 'bf16'} [dtype] of a Uint16Array
  * @property {Float32Array} [imatrix] one importance per column, none below 0: cols of them, or experts x cols for three
- *   axes. A format without weighting (q8_0) ignores it, as ggml does
+ *   axes and more. A format without weighting (q8_0) ignores it, as ggml does
  * @property {'minmax'} [calibration] how a range is chosen; presets that search do so by themselves
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] over the innermost parameter grid, instead of measuring
  * @property {'error' | 'allow'} [overflow] a scale that its dtype cannot hold: refuse, or store what the reference stores

@@ -73,7 +73,8 @@ export function isImatrix(value) {
 		typeof name === 'string' &&
 		Array.isArray(datasets) &&
 		datasets.every((one) => typeof one === 'string') &&
-		Number.isSafeInteger(chunks)
+		Number.isSafeInteger(chunks) &&
+		chunks >= 0
 	);
 }
 

@@ -84,6 +84,10 @@ describe('the weights of a tensor', () => {
 			imatrix: full[EXPERTS].subarray(256, 512),
 		});
 		assert.ok((await blocks(bytes, EXPERTS)).subarray(576, 1152).equals(part.bytes), 'the second expert');
+		const four = { scheme: 'q4_k', shape: [2, 3, 4, 256], imatrix: full[EXPERTS] };
+		const twice = quantize(Float32Array.from([...values[EXPERTS], ...values[EXPERTS]]), four);
+		const once = await blocks(bytes, EXPERTS);
+		assert.ok(Buffer.concat([once, once]).equals(twice.bytes), 'of four axes');
 	});
 
 	it('come from files of either kind, or from what was read', async () => {
