@@ -33,6 +33,7 @@ extern "C" {
 #define BQ_MAX_RANK 5   /* axes of a tensor */
 #define BQ_MAX_LEVELS 3 /* scale levels, inner to outer */
 #define BQ_MAX_PLANES 10
+#define BQ_MAX_CODEBOOK 256 /* entries */
 
 /* How a stored number is read. The integers are listed by width so that a width is an offset: BQ_I1 + bits - 1. */
 enum bq_dtype {
@@ -47,6 +48,9 @@ enum bq_dtype {
 	BQ_E8M0,       /* OCP E8M0: 2^(code - 127); 255 is NaN */
 	BQ_UE4M3,      /* E4M3 without a sign: the codes 0x00 to 0x7F of BQ_F8E4M3 */
 	BQ_GGML_UE4M3, /* ggml's own conversion of the same: halved, and rounded half up (see number.h) */
+	BQ_NF4,        /* in a value: the index of one of bitsandbytes' 16 NormalFloat levels, -1..1 (src/codebook.c) */
+	BQ_IQ4_NL,     /* in a value: the index of one of ggml's 16 uneven levels, -127..113 */
+	BQ_CODEBOOK,   /* in a value: an index into the table that bq_plan is given */
 	BQ_INPUT,      /* in a scheme: the dtype of the weights that come in (F32, F16 or BF16) */
 	BQ_I64,        /* in a plane only: shapes */
 	BQ_I32,        /* in a plane only: words of packed codes */
@@ -64,23 +68,31 @@ struct bq_level {
 	uint32_t edge[BQ_MAX_RANK];
 };
 
+/* How the range [lo, hi] of each innermost block is chosen; 0 is always inside. All else follows from it. */
 enum bq_calibration {
-	BQ_MINMAX, /* the range of a block is that of its values */
+	BQ_MINMAX, /* that of its values */
 	BQ_SEARCH, /* the reference's own way, mostly trying several scales a block: only where a fused kernel does it */
+	BQ_ABSMEAN,    /* [-g, g], g the mean magnitude: the exact sum divided by the count, rounded once */
+	BQ_PERCENTILE, /* of n sorted values, those of rank ceil(n * argument / 100) from either end; 50 < argument <= 100 */
+	BQ_MSE,        /* that of its values times 1.00, 0.99, ... down to the argument (0 < argument <= 1): the first with the
+	                * least sum of squared errors, weighted by importance */
 };
 
 /* What the runtime does with activations. The core only carries it, for the files that must say it. */
 enum bq_activation { BQ_ACT_NONE, BQ_ACT_DYNAMIC, BQ_ACT_LOCAL, BQ_ACT_STATIC };
 
 struct bq_scheme {
-	uint32_t value;  /* enum bq_dtype: an integer, F8E4M3, F8E5M2, F4E2M1 or F6E2M3 */
-	uint32_t narrow; /* 1: a signed integer without its lowest code (-127..127) */
+	uint32_t value;    /* enum bq_dtype: an integer, F8E4M3, F8E5M2, F4E2M1, F6E2M3, NF4, IQ4_NL or CODEBOOK */
+	uint32_t narrow;   /* 1: a signed integer without its lowest code (-127..127) */
+	uint32_t codebook; /* entries of the table, if value is BQ_CODEBOOK, else 0 */
 	uint32_t nscales;
 	struct bq_level scale[BQ_MAX_LEVELS]; /* inner to outer; dtype BQ_INPUT: as the weights */
 	uint32_t zero;                        /* dtype of an integer zero point beside the innermost scale, or BQ_NONE */
+	uint32_t symmetric;                   /* 1, with a zero point or mins: the range of a block is widened to [-A, A] */
 	uint32_t nmins;
 	struct bq_level min[BQ_MAX_LEVELS]; /* what is subtracted after scaling, stored positive */
 	uint32_t calibration;
+	double calibration_argument; /* of BQ_PERCENTILE and BQ_MSE, else 0 */
 	uint32_t rules;  /* enum bq_rules_id: the exact arithmetic */
 	uint32_t layout; /* enum bq_layout_id: where the bits go */
 	uint32_t fused;  /* enum bq_fused_id: the kernel that does it in one go; BQ_GENERIC to go through the stages */
@@ -90,7 +102,9 @@ struct bq_scheme {
 };
 
 /* Rows of src/rules.c. */
-enum bq_rules_id { BQ_RULES_COMPRESSED_TENSORS, BQ_RULES_GGML, BQ_RULES_GGML_SIGNED, BQ_NRULES };
+enum bq_rules_id {
+	BQ_RULES_COMPRESSED_TENSORS, BQ_RULES_GGML, BQ_RULES_GGML_SIGNED, BQ_RULES_PLAIN, BQ_RULES_COREAI, BQ_RULES_BURN, BQ_NRULES
+};
 
 /* Rows of src/layouts.c. */
 enum bq_layout_id {
@@ -152,6 +166,8 @@ enum bq_status {
 	BQ_TOO_BIG,          /* one band's buffers do not fit 31 bits: a block of rows is too large */
 	BQ_BAD_DTYPE,        /* the input is none of F32, F16, BF16 */
 	BQ_BAD_KERNELS,      /* this build lacks the kernel row asked for */
+	BQ_BAD_CALIBRATION,  /* no such calibration, an argument out of its range, or a search that these rules do not have */
+	BQ_BAD_CODEBOOK,     /* the table is none of 2 to 256 different finite numbers, or value is no table */
 	BQ_NSTATUS
 };
 
@@ -177,25 +193,37 @@ struct bq_plan {
 	uint32_t cols, group, cells_per_unit; /* of the innermost scale */
 	uint32_t row_nbytes;                  /* of the codes' plane */
 	uint32_t workspace_nbytes; /* for bq_encode and bq_decode, aligned to 16 */
-	uint32_t encode_work, decode_work, result; /* dtypes: of the quotient, of the decoder's product, of its result */
+	uint32_t tensor_level;     /* the first level that is one for the tensor and made of a first pass; nscales: none */
+	uint32_t value_bits;       /* of a packed code */
+	uint32_t ncodebook;        /* entries of a table of values; 0: none */
+	/* Dtypes: of the parameters' arithmetic, of the quotient, of the decoder's product, of its result. */
+	uint32_t parameter_work, encode_work, decode_work, result;
 	uint64_t dims[BQ_MAX_RANK];
 	uint64_t nvalues, nbytes;
 	uint64_t nitems, rows_per_item, steps_per_item;
 	struct bq_plane plane[BQ_MAX_PLANES];
+	/* Of a codebook: its values by code; in ascending order, the codes and the highest float32 that is nearer to an entry
+	 * than to the next, or as near. */
+	float codebook[BQ_MAX_CODEBOOK], codebook_end[BQ_MAX_CODEBOOK];
+	uint8_t codebook_code[BQ_MAX_CODEBOOK];
 };
 
-/* Some consecutive steps: which values, which bytes of each plane, and which cells of the innermost parameter grid. */
+/* Some consecutive steps: which values, which bytes of each plane, and which cells of each level's grid. */
 struct bq_band {
 	uint64_t first_step, nsteps;
 	uint64_t value_offset, nvalues; /* in values */
-	uint64_t cell_offset, ncells;
+	uint64_t cell_offset[BQ_MAX_LEVELS], ncells[BQ_MAX_LEVELS]; /* scales and mins alike; one for a tensor-wide level */
 	uint64_t plane_offset[BQ_MAX_PLANES];
 	uint32_t plane_nbytes[BQ_MAX_PLANES];
 };
 
-/* The range of a whole tensor. Begin with zeroes; merging is independent of the order of bands. */
+#define BQ_SUM_LIMBS 11
+
+/* What a first pass gathers of a whole tensor. Begin with zeroes; merging is independent of the order of bands. */
 struct bq_tensor_range {
-	float lo, hi; /* never above, below 0 */
+	float lo, hi;     /* of the values; never above, below 0 */
+	float scale, min; /* the largest magnitude of what the first tensor-wide level covers, if that is not the values */
+	uint32_t sum[BQ_SUM_LIMBS]; /* of the magnitudes, in units of 2^-149, the lowest limb first */
 	uint32_t seen;
 };
 
@@ -223,25 +251,28 @@ const struct bq_preset *bq_preset_named(const char *name);
 /* Stored bits per value of an unboundedly large tensor: codes and every parameter level. input: as for bq_plan. */
 BQ_API(bq_bits_per_weight) double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input);
 
-/* Lays out a tensor of dims[0..rank) under a scheme. input: dtype of its weights (BQ_F32, BQ_F16, BQ_BF16); it is the
+/* Lays out a tensor of dims[0..rank) under a scheme. codebook: null, or scheme->codebook values, copied. input: dtype of its weights (BQ_F32, BQ_F16, BQ_BF16); it is the
  * working dtype of rules that have one. kernels: enum bq_kernels_id. Returns BQ_OK or the first broken rule. */
-BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank,
-	const uint64_t *dims, struct bq_plan *plan);
+BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels,
+	uint32_t rank, const uint64_t *dims, struct bq_plan *plan);
 
 /* The band that begins at first_step (less than nitems * steps_per_item) and holds as many whole steps as fit in max_nbytes of input (at least one), while no
  * plane of it exceeds 32 bits. */
 BQ_API(bq_band) void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band);
 
-/* Merges the range of a band of weights (plan.input dtype) into range. */
-BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights,
-	struct bq_tensor_range *range, struct bq_report *report);
+/* Merges what a band of weights says of the tensor into range. Arguments as those of bq_encode. */
+BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
+	uint32_t nimportance, const float *lo, const float *hi, uint32_t correct, void *workspace, struct bq_tensor_range *range,
+	struct bq_report *report);
 
 /* Quantizes a band.
  *   weights      band.nvalues values of plan.input
  *   importance   null, or nimportance rows of plan.cols float32: one weight per column; item i of the tensor uses row
  *                i % nimportance (one for all, or one per expert)
- *   range        of the whole tensor, if plan.passes == 2, else null
- *   lo, hi       null, or band.ncells ranges to use instead of measuring the blocks
+ *   range        of the whole tensor, if plan.passes == 2 and nothing is given, else null
+ *   lo, hi       null, or band.ncells[0] ranges to use instead of measuring the blocks
+ *   given        null, or by enum bq_role the codes of the band's cells for each level of scales and mins and the zero
+ *                points, in their dtypes, one code a byte: they are stored, and the values made against what they decode to
  *   correct      1: all arithmetic in float32, where the reference's own rounds each step to the weights' dtype
  *   planes       plan.nplanes pointers to band.plane_nbytes[p] bytes each
  *   workspace    plan.workspace_nbytes bytes, aligned to 16
@@ -249,7 +280,7 @@ BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band 
  * a search that only a fused kernel does. */
 BQ_API(bq_encode) enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights,
 	const float *importance, uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi,
-	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report);
+	const void *const *given, uint32_t correct, void *const *planes, void *workspace, struct bq_report *report);
 
 /* Decodes a band to float32: the values of the format's own decoder, widened; fake 1: those of the reference's fake
  * quantizer, which keeps the working dtype and rounds to that of the weights (plan.input). */

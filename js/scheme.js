@@ -1,7 +1,7 @@
 // scheme.js - a scheme as JSON and as the core's struct. docs/schemes.md is the language.
 // SPDX-License-Identifier: MIT
 
-import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, MAX_LEVELS, MAX_RANK, RULES } from './core/abi.js';
+import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, MAX_CODEBOOK, MAX_LEVELS, MAX_RANK, RULES } from './core/abi.js';
 import { BlockQuantError, quoted, shown } from './errors.js';
 
 /**
@@ -9,6 +9,8 @@ import { BlockQuantError, quoted, shown } from './errors.js';
  * aligned to the last axes, -1 for a whole axis.
  * @typedef {'tensor' | 'channel' | number | number[]} Block
  */
+
+/** @typedef {string | { percentile: number } | { mse: number }} Calibration `minmax`, `absmean`, `percentile`, `mse` (0.8) or `search` */
 
 /** @typedef {{ dtype: string, block: Block }} Level dtype `'input'`: that of the weights */
 
@@ -24,17 +26,23 @@ import { BlockQuantError, quoted, shown } from './errors.js';
 /**
  * @typedef {object} Scheme
  * @property {string} [name] qualified name, on presets only
- * @property {string} value dtype of a code: `i1`..`i8`, `u1`..`u8`, `i8-narrow` (without the lowest code), `f8e4m3`, `f8e5m2`, `f4e2m1`, `f6e2m3`
+ * @property {string | { codebook: readonly number[] }} value dtype of a code: `i1`..`i8`, `u1`..`u8`, `i8-narrow` (without the lowest code), `f8e4m3`, `f8e5m2`, `f4e2m1`, `f6e2m3`, `nf4`, `iq4_nl`, or a table of the values that codes stand for
  * @property {Level[]} scales inner to outer
  * @property {string} [zero] dtype of a zero point beside the innermost scale
+ * @property {boolean} [symmetric] with a zero point or mins: a block's range is [-A, A]
  * @property {Level[]} [mins] inner to outer, with the scales' blocks: what is subtracted after scaling
- * @property {string} [calibration] `minmax` (default) or `search`
- * @property {string} rules whose arithmetic
+ * @property {Calibration} [calibration] how the range of a block is chosen; default `minmax`
+ * @property {string} [rules] whose arithmetic; default `plain`
  * @property {string} [layout] where the bits go; default `planes`
  * @property {Activations} [activations]
  */
 
-const FIELDS = ['name', 'value', 'scales', 'zero', 'mins', 'calibration', 'rules', 'layout', 'activations'];
+const FIELDS = [
+	...['name', 'value', 'scales', 'zero', 'symmetric', 'mins', 'calibration', 'rules', 'layout', 'activations'],
+];
+
+/** Calibrations with an argument, and what it is by default. @type {Record<string, number | undefined>} */
+const ARGUMENTS = { percentile: undefined, mse: 0.8 };
 const NARROW = '-narrow';
 
 /** @param {string} field @param {string} message @returns {never} */
@@ -86,6 +94,52 @@ function levelStructs(field, levels) {
 	return levels.map((level, i) => levelStruct(`${field}[${i}]`, level));
 }
 
+/** What a scheme's values are called, in a few words. @param {Pick<Scheme, 'value'>} scheme */
+export const valueName = ({ value }) => (typeof value === 'string' ? value : `codebook of ${value.codebook.length}`);
+
+/** The one field of an object, if it has that one. @param {unknown} value @param {string[]} names */
+function onlyField(value, names) {
+	if (!value || typeof value !== 'object') return undefined;
+	const [[name, argument] = [], ...rest] = Object.entries(value);
+	return rest.length === 0 && names.includes(name ?? '')
+		? { name: /** @type {string} */ (name), argument }
+		: undefined;
+}
+
+/** @param {unknown} value @returns {{ value: number, narrow: number, codebook: number, table?: Float32Array }} */
+function valueStruct(value) {
+	const codebook = onlyField(value, ['codebook'])?.argument;
+	if (codebook !== undefined) {
+		if (!Array.isArray(codebook) || codebook.length < 2 || codebook.length > MAX_CODEBOOK)
+			refuse('value.codebook', `expected a list of 2 to ${MAX_CODEBOOK} numbers`);
+		const wrong = codebook.find((entry) => typeof entry !== 'number' || !Number.isFinite(Math.fround(entry)));
+		if (wrong !== undefined) refuse('value.codebook', `expected finite numbers; got ${shown(wrong)}`);
+		return {
+			value: DTYPES.indexOf('codebook'),
+			narrow: 0,
+			codebook: codebook.length,
+			table: Float32Array.from(codebook),
+		};
+	}
+	if (typeof value !== 'string') refuse('value', 'expected the dtype of a code, such as i4, or { codebook: [...] }');
+	const narrow = value.endsWith(NARROW);
+	const dtype = narrow ? value.slice(0, -NARROW.length) : value;
+	const names = DTYPES.filter((name) => name !== 'codebook');
+	indexOf('value', names, dtype);
+	return { value: DTYPES.indexOf(dtype), narrow: narrow ? 1 : 0, codebook: 0 };
+}
+
+/** @param {unknown} calibration */
+function calibrationStruct(calibration) {
+	const given = onlyField(calibration, Object.keys(ARGUMENTS));
+	const name = given?.name ?? calibration;
+	const index = indexOf('calibration', CALIBRATIONS, name);
+	const argument = given ? given.argument : (ARGUMENTS[/** @type {string} */ (name)] ?? 0);
+	if (typeof argument !== 'number' || !Number.isFinite(argument))
+		refuse(`calibration.${name}`, `expected a number; got ${shown(argument)}`);
+	return { calibration: index, calibration_argument: argument };
+}
+
 /**
  * The struct of a scheme object, without a fused kernel: the core goes through its stages.
  * @param {Scheme} scheme
@@ -93,21 +147,20 @@ function levelStructs(field, levels) {
 export function structOfScheme(scheme) {
 	for (const field of Object.keys(scheme))
 		if (!FIELDS.includes(field)) refuse(field, `unknown field; expected ${FIELDS.join(', ')}`);
-	if (typeof scheme.value !== 'string') refuse('value', 'expected the dtype of a code, such as i4');
-	const narrow = scheme.value.endsWith(NARROW);
 	const scale = levelStructs('scales', scheme.scales);
 	const min = levelStructs('mins', scheme.mins ?? []);
-	const { activations } = scheme;
+	const { activations, symmetric = false, calibration = 'minmax', rules = 'plain' } = scheme;
+	if (typeof symmetric !== 'boolean') refuse('symmetric', `expected true or false; got ${shown(symmetric)}`);
 	return {
-		value: indexOf('value', DTYPES, narrow ? scheme.value.slice(0, -NARROW.length) : scheme.value),
-		narrow: narrow ? 1 : 0,
+		...valueStruct(scheme.value),
 		nscales: scale.length,
 		scale,
 		zero: scheme.zero === undefined ? 0 : indexOf('zero', DTYPES, scheme.zero),
+		symmetric: symmetric ? 1 : 0,
 		nmins: min.length,
 		min,
-		calibration: indexOf('calibration', CALIBRATIONS, scheme.calibration ?? 'minmax'),
-		rules: indexOf('rules', RULES, scheme.rules),
+		...calibrationStruct(calibration),
+		rules: indexOf('rules', RULES, rules),
 		layout: indexOf('layout', LAYOUTS, scheme.layout ?? 'planes'),
 		fused: 0,
 		act_mode: activations ? indexOf('activations.mode', ACTIVATIONS, activations.mode) : 0,
@@ -120,6 +173,12 @@ export function structOfScheme(scheme) {
 
 /** @param {any} level */
 const levelOf = (level) => Object.freeze({ dtype: DTYPES[level.dtype], block: blockOf(level) });
+
+/** @param {any} struct @returns {Calibration} */
+function calibrationOf({ calibration, calibration_argument: argument }) {
+	const name = CALIBRATIONS[calibration];
+	return name in ARGUMENTS ? /** @type {any} */ ({ [name]: argument }) : name;
+}
 
 /**
  * The scheme object of a struct.
@@ -138,7 +197,8 @@ export function schemeOfStruct(struct, name) {
 	if (name !== undefined) scheme.name = name;
 	if (struct.zero) scheme.zero = DTYPES[struct.zero];
 	if (struct.nmins) scheme.mins = struct.min.slice(0, struct.nmins).map(levelOf);
-	if (struct.calibration) scheme.calibration = CALIBRATIONS[struct.calibration];
+	if (struct.symmetric) scheme.symmetric = true;
+	if (struct.calibration) scheme.calibration = calibrationOf(struct);
 	if (struct.act_mode) {
 		const { dtype, block } = levelOf(struct.act);
 		const mode = /** @type {Activations['mode']} */ (ACTIVATIONS[struct.act_mode]);

@@ -12,8 +12,7 @@ void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbyte
 	uint64_t step_values = (uint64_t)plan->step_rows * plan->cols;
 	uint64_t item_values = plan->rows_per_item * plan->cols;
 	uint64_t total = plan->nitems * plan->steps_per_item;
-	uint64_t cells_per_step = (uint64_t)plan->cells_per_unit * (plan->step_rows / plan->unit_rows);
-	uint64_t item_cells = plan->scheme.scale[0].rank ? 1 : 0, last;
+	uint64_t units_per_step = plan->step_rows / plan->unit_rows, last;
 
 	if (step_values > item_values)
 		step_values = item_values;
@@ -31,10 +30,15 @@ void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbyte
 
 	band->value_offset = bq_step_offset(plan, first_step, item_values, step_values);
 	band->nvalues = bq_step_offset(plan, last, item_values, step_values) - band->value_offset;
-	for (uint32_t axis = plan->first_axis; axis < plan->rank; axis++)
-		item_cells *= bq_ceil_div(plan->dims[axis], bq_edge(plan, &plan->scheme.scale[0], axis));
-	band->cell_offset = bq_step_offset(plan, first_step, item_cells, cells_per_step);
-	band->ncells = item_cells ? bq_step_offset(plan, last, item_cells, cells_per_step) - band->cell_offset : 1;
+	for (uint32_t i = 0; i < BQ_MAX_LEVELS; i++) {
+		const struct bq_level *level = &plan->scheme.scale[i];
+		uint64_t per_step = bq_unit_cells(plan, level) * units_per_step, item_cells = level->rank ? 1 : 0;
+
+		for (uint32_t axis = plan->first_axis; axis < plan->rank; axis++)
+			item_cells *= bq_ceil_div(plan->dims[axis], bq_edge(plan, level, axis));
+		band->cell_offset[i] = bq_step_offset(plan, first_step, item_cells, per_step);
+		band->ncells[i] = item_cells ? bq_step_offset(plan, last, item_cells, per_step) - band->cell_offset[i] : i < plan->scheme.nscales;
+	}
 
 	memset(band->plane_offset, 0, sizeof(band->plane_offset));
 	memset(band->plane_nbytes, 0, sizeof(band->plane_nbytes));
@@ -57,6 +61,16 @@ static double stored_bits(uint32_t dtype, int packed)
 	return packed ? bq_dtype(dtype)->bits : 8 * bq_dtype(dtype)->nbytes;
 }
 
+/* Of an index into a table. */
+static double code_bits(uint32_t entries)
+{
+	double bits = 1;
+
+	while (bits < 8 && 1u << (uint32_t)bits < entries)
+		bits++;
+	return bits;
+}
+
 double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 {
 	const struct bq_layout *layout = bq_layout(scheme->layout);
@@ -67,7 +81,9 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 		return 0;
 	if (blocks)
 		return 8.0 * layout->block_nbytes / layout->block_values;
-	bits = stored_bits(scheme->value, layout && layout->packing != BQ_BYTES);
+	bits = scheme->codebook ? code_bits(scheme->codebook) : bq_dtype(scheme->value)->bits;
+	if (!layout || layout->packing == BQ_BYTES)
+		bits = 8;
 
 	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
 		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];

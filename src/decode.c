@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "dtype.h"
-#include "geometry.h"
 #include "parameters.h"
 
 /* Everything that the units of one call share. */
@@ -20,34 +19,6 @@ struct job {
 	uint32_t work, result;
 	int zeros;
 };
-
-/* Codes of a level's cells in the unit that begins at row `row` of the band. */
-static uint8_t *level_codes(const struct job *job, uint32_t role, const struct bq_level *level, uint64_t first_cell)
-{
-	const int plane = bq_find_plane(job->plan, role);
-	const uint8_t *codes = job->planes[plane];
-
-	return (uint8_t *)(uintptr_t)(codes + (level->rank ? first_cell * bq_dtype(level->dtype)->nbytes : 0));
-}
-
-/* Decoded parameters of a unit into workspace->scale and ->min. cell[i]: first cell of level i. */
-static void join_unit(const struct job *job, const uint64_t *cell, uint32_t ncells)
-{
-	const struct bq_scheme *scheme = &job->plan->scheme;
-	const struct bq_workspace *w = &job->workspace;
-	uint8_t *scales[BQ_MAX_LEVELS] = { 0 }, *mins[BQ_MAX_LEVELS] = { 0 };
-
-	for (uint32_t i = 0; i < scheme->nscales; i++) {
-		int packed = job->layout->block_values != 0;
-
-		scales[i] = packed ? w->scale_codes[i] : level_codes(job, BQ_ROLE_SCALE0 + i, &scheme->scale[i], cell[i]);
-		if (scheme->nmins)
-			mins[i] = packed ? w->min_codes[i] : level_codes(job, BQ_ROLE_MIN0 + i, &scheme->min[i], cell[i]);
-	}
-	bq_join_levels(job->plan, job->rules, job->kernels, scheme->scale, scheme->nscales, scales, ncells, w, w->scale);
-	if (scheme->nmins)
-		bq_join_levels(job->plan, job->rules, job->kernels, scheme->min, scheme->nmins, mins, ncells, w, w->min);
-}
 
 static void unpack_row(const struct job *job, uint64_t row)
 {
@@ -65,7 +36,7 @@ static void unpack_row(const struct job *job, uint64_t row)
 
 		job->layout->unpack(in, plan->cols / job->layout->block_values, &parts);
 	} else if (job->layout->packing == BQ_WORDS) {
-		job->kernels->unpack_words(in, plan->cols, value->bits, (unsigned)-value->min, w->codes);
+		job->kernels->unpack_words(in, plan->cols, plan->value_bits, bq_is_integer(plan->scheme.value) ? (unsigned)-value->min : 0, w->codes);
 	} else if (job->layout->packing == BQ_NIBBLES) {
 		job->kernels->unpack_nibbles(in, plan->cols, w->codes);
 	} else if (job->layout->packing == BQ_SIXES) {
@@ -83,24 +54,27 @@ static void decode_row(const struct job *job, uint64_t row, uint32_t cell)
 	float *out = job->values + row * plan->cols;
 	const struct bq_dequantizer dequantizer = {
 		.value = scheme->value,
-		.scale = w->scale + cell,
-		.zero = scheme->zero ? w->zero + cell : NULL,
-		.min = scheme->nmins ? w->min + cell : NULL,
+		.scale = w->scale[0] + cell,
+		.zero = scheme->zero || scheme->nmins ? w->zero + cell : NULL,
+		.min = scheme->nmins ? w->min[0] + cell : NULL,
 		.work = job->work,
 		.result = job->result,
+		.codebook = plan->ncodebook ? plan->codebook : NULL,
+		.ncodebook = plan->ncodebook,
 	};
 
 	job->kernels->decode(&dequantizer, w->codes, plan->cols, plan->group, out);
 }
 
 /* The zero points of a step into workspace->zeros, one byte each. */
-static void load_zeros(const struct job *job, uint64_t step, uint32_t nunits)
+static void load_zeros(const struct job *job, uint64_t step)
 {
 	const struct bq_plan *plan = job->plan;
 	const struct bq_plane *plane = &plan->plane[job->zeros];
 	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
 	const uint32_t cells = plan->cells_per_unit;
 	const uint8_t *in = (const uint8_t *)job->planes[job->zeros];
+	const uint32_t nunits = bq_units_of_step(plan, step);
 	uint8_t column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
@@ -122,47 +96,34 @@ static void load_zeros(const struct job *job, uint64_t step, uint32_t nunits)
 	}
 }
 
-static void decode_unit(const struct job *job, uint32_t unit, uint64_t first_row, uint32_t nrows, const uint64_t *cell, uint32_t ncells)
+static void decode_unit(const struct job *job, const struct bq_unit *unit)
 {
 	const struct bq_plan *plan = job->plan;
+	struct bq_codes codes;
 
 	/* Blocks hold their parameters, and a unit of them is one row. */
 	if (job->layout->block_values)
-		unpack_row(job, first_row);
-	join_unit(job, cell, ncells);
-	if (job->zeros >= 0) {
-		size_t first = plan->scheme.scale[0].rank ? (size_t)unit * plan->cells_per_unit : 0;
-
-		bq_widen(job->kernels, plan->scheme.zero, job->workspace.zeros + first, ncells, job->workspace.zero);
-	}
-	for (uint32_t row = 0; row < nrows; row++) {
+		unpack_row(job, unit->first_row);
+	bq_find_codes(plan, job->planes, unit, &job->workspace, &codes);
+	bq_decode_parameters(plan, unit, &job->workspace, &codes);
+	for (uint32_t row = 0; row < unit->nrows; row++) {
 		if (!job->layout->block_values)
-			unpack_row(job, first_row + row);
-		decode_row(job, first_row + row, bq_row_cell(plan, &plan->scheme.scale[0], row));
+			unpack_row(job, unit->first_row + row);
+		decode_row(job, unit->first_row + row, bq_row_cell(plan, &plan->scheme.scale[0], row));
 	}
 }
 
-static void decode_steps(const struct job *job)
+static void decode_units(const struct job *job)
 {
 	const struct bq_plan *plan = job->plan;
-	uint64_t row = 0, cell[BQ_MAX_LEVELS] = { 0 };
+	struct bq_unit unit;
 
-	for (uint64_t step = job->band->first_step; step < job->band->first_step + job->band->nsteps; step++) {
-		uint64_t rows_left = plan->rows_per_item - step % plan->steps_per_item * plan->step_rows;
-		uint32_t nrows = rows_left < plan->step_rows ? (uint32_t)rows_left : plan->step_rows, unit = 0;
-
-		if (job->zeros >= 0)
-			load_zeros(job, step, bq_units_of_rows(plan, nrows));
-		for (uint32_t done = 0; done < nrows; unit++) {
-			uint32_t here = nrows - done < plan->unit_rows ? nrows - done : plan->unit_rows;
-
-			decode_unit(job, unit, row + done, here, cell, bq_cells_of_rows(plan, &plan->scheme.scale[0], here));
-			for (uint32_t i = 0; i < plan->scheme.nscales; i++)
-				cell[i] += bq_cells_of_rows(plan, &plan->scheme.scale[i], here);
-			done += here;
-		}
-		row += nrows;
-	}
+	bq_first_unit(plan, job->band, &unit);
+	do {
+		if (job->zeros >= 0 && !unit.index)
+			load_zeros(job, unit.step);
+		decode_unit(job, &unit);
+	} while (bq_next_unit(plan, job->band, &unit));
 }
 
 /* The fake quantizer knows the weights' dtype and works in it; the decoder only has the planes. */
@@ -171,7 +132,7 @@ static void choose_dtypes(struct job *job, uint32_t fake)
 	const struct bq_plan *plan = job->plan;
 
 	job->work = fake ? plan->encode_work : plan->decode_work;
-	job->result = fake && job->rules->work_input ? plan->input : plan->result;
+	job->result = fake && job->rules->work != BQ_WORK_F32 ? plan->input : plan->result;
 }
 
 void bq_decode(const struct bq_plan *plan, const struct bq_band *band, const void *const *planes, uint32_t fake, float *values,
@@ -191,6 +152,6 @@ void bq_decode(const struct bq_plan *plan, const struct bq_band *band, const voi
 	}
 	bq_workspace(plan, workspace, &job.workspace);
 	choose_dtypes(&job, fake);
-	decode_steps(&job);
+	decode_units(&job);
 	report->generic_values += band->nvalues;
 }

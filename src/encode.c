@@ -7,23 +7,22 @@
  */
 #include <string.h>
 
+#include "calibrate.h"
 #include "dtype.h"
-#include "geometry.h"
 #include "number.h"
 #include "parameters.h"
 
 /* Everything that the units of one call share. */
 struct job {
 	struct bq_encoder encoder;
+	struct bq_source source;
 	const struct bq_layout *layout;
-	const struct bq_band *band;
-	const uint8_t *weights;
-	const float *lo, *hi; /* ranges to use, or null */
+	const void *const *given; /* codes of parameters by role, or null */
 	void *const *planes;
 	struct bq_workspace workspace;
 	struct bq_report *report;
 	uint32_t work; /* dtype of the quotient */
-	int values, scales, zeros; /* index of a plane, or -1 */
+	int zeros;     /* index of a plane, or -1 */
 };
 
 static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_report *report)
@@ -38,69 +37,38 @@ static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *ba
 	report->nonfinite_values += count;
 }
 
-void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_tensor_range *range,
-	struct bq_report *report)
+static struct bq_encoder encoder_of(const struct bq_plan *plan, uint32_t correct)
 {
-	const struct bq_kernels *kernels = bq_kernels(plan->kernels);
-	const uint32_t nbytes = bq_dtype(plan->input)->nbytes;
-	float tile[1024];
+	const struct bq_encoder encoder = {
+		.plan = plan, .rules = bq_rules(plan->scheme.rules), .kernels = bq_kernels(plan->kernels),
+		.work = correct ? BQ_F32 : plan->parameter_work, .top_scale = 1, .top_min = 1,
+	};
 
+	return encoder;
+}
+
+void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance, uint32_t nimportance,
+	const float *lo, const float *hi, uint32_t correct, void *workspace, struct bq_tensor_range *range, struct bq_report *report)
+{
+	const struct bq_encoder encoder = encoder_of(plan, correct);
+	const struct bq_source source = { band, weights, importance, nimportance, lo, hi };
+	struct bq_workspace w;
+	struct bq_unit unit;
+
+	bq_workspace(plan, workspace, &w);
 	count_nonfinite(plan, band, weights, report);
-	for (uint64_t at = 0; at < band->nvalues; at += 1024) {
-		size_t count = band->nvalues - at < 1024 ? (size_t)(band->nvalues - at) : 1024;
-
-		kernels->to_f32[plan->input]((const uint8_t *)weights + at * nbytes, count, tile);
-		kernels->range(tile, count, count, &range->lo, &range->hi);
-	}
 	range->seen = 1;
-}
-
-/* A float32 row of the band; in place where the weights are float32 already. */
-static const float *load_row(const struct job *job, uint64_t row)
-{
-	const struct bq_plan *plan = job->encoder.plan;
-	const uint8_t *from = job->weights + row * plan->cols * bq_dtype(plan->input)->nbytes;
-
-	if (plan->input == BQ_F32)
-		return (const float *)(const void *)from;
-	job->encoder.kernels->to_f32[plan->input](from, plan->cols, job->workspace.x);
-	return job->workspace.x;
-}
-
-static void measure(const struct job *job, uint64_t first_row, uint32_t nrows, uint32_t ncells)
-{
-	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_workspace *w = &job->workspace;
-
-	memset(w->lo, 0, ncells * sizeof(float));
-	memset(w->hi, 0, ncells * sizeof(float));
-	for (uint32_t row = 0; row < nrows; row++) {
-		const float *x = load_row(job, first_row + row);
-		uint32_t cell = bq_row_cell(plan, &plan->scheme.scale[0], row);
-
-		if (job->encoder.rules->extent == BQ_SIGNED)
-			job->encoder.kernels->extreme(x, plan->cols, plan->group, w->lo + cell);
-		else
-			job->encoder.kernels->range(x, plan->cols, plan->group, w->lo + cell, w->hi + cell);
+	if (!plan->tensor_level) {
+		bq_gather(&encoder, &source, &w, range);
+		return;
 	}
-}
-
-static void given_ranges(const struct job *job, uint64_t first_cell, uint32_t ncells)
-{
-	const struct bq_workspace *w = &job->workspace;
-
-	for (uint32_t c = 0; c < ncells; c++) {
-		float lo = bq_round_to(job->encoder.work, job->lo[first_cell + c]);
-		float hi = bq_round_to(job->encoder.work, job->hi[first_cell + c]);
-
-		w->lo[c] = lo < 0 ? lo : 0;
-		w->hi[c] = hi > 0 ? hi : 0;
-		if (job->encoder.rules->extent == BQ_SIGNED && w->hi[c] >= -w->lo[c])
-			w->lo[c] = w->hi[c];
-		/* As measured in a block with a NaN. */
-		if (lo != lo || hi != hi)
-			w->lo[c] = w->hi[c] = bq_float(BQ_F32_NAN);
-	}
+	bq_first_unit(plan, band, &unit);
+	do {
+		bq_calibrate(&encoder, &source, &unit, &w);
+		bq_ideal(&encoder, unit.ncells[0], &w);
+		bq_ideal_parents(&encoder, &unit, plan->tensor_level, &w);
+		bq_merge_ideal(&encoder, &unit, &w, range);
+	} while (bq_next_unit(plan, band, &unit));
 }
 
 static void encode_row(const struct job *job, const float *x, uint32_t cell)
@@ -108,19 +76,22 @@ static void encode_row(const struct job *job, const float *x, uint32_t cell)
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_rules *rules = job->encoder.rules;
 	const struct bq_workspace *w = &job->workspace;
-	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
-	const struct bq_quantizer quantizer = {
+	struct bq_quantizer quantizer = {
 		.value = plan->scheme.value,
-		.scale = w->scale + cell,
-		.zero = plan->scheme.zero ? w->zero + cell : NULL,
-		.code_min = value->min + (float)plan->scheme.narrow,
-		.code_max = value->max,
+		.scale = w->scale[0] + cell,
+		.zero = plan->scheme.zero || plan->scheme.nmins ? w->zero + cell : NULL,
+		.min = plan->scheme.nmins ? w->min[0] + cell : NULL,
 		.quotient = rules->quotient,
 		.round = rules->round,
+		.zero_after = rules->zero_after || plan->scheme.nmins,
 		.work = job->work,
 		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
+		.codebook_end = plan->codebook_end,
+		.codebook_code = plan->codebook_code,
+		.ncodebook = plan->ncodebook,
 	};
 
+	bq_code_range(plan, &quantizer.code_min, &quantizer.code_max);
 	job->encoder.kernels->encode(&quantizer, x, plan->cols, plan->group, w->codes);
 }
 
@@ -129,14 +100,18 @@ static void pack_row(const struct job *job, uint64_t row)
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
 	const struct bq_workspace *w = &job->workspace;
-	uint8_t *out = (uint8_t *)job->planes[job->values] + row * plan->row_nbytes;
+	uint8_t *out = (uint8_t *)job->planes[0] + row * plan->row_nbytes;
 
 	if (job->layout->block_values) {
-		const struct bq_row_parts parts = { .codes = w->codes, .scale = { w->scale_codes[0] } };
+		const struct bq_row_parts parts = {
+			.codes = w->codes,
+			.scale = { w->scale_codes[0], w->scale_codes[1], w->scale_codes[2] },
+			.min = { w->min_codes[0], w->min_codes[1], w->min_codes[2] },
+		};
 
 		job->layout->pack(&parts, plan->cols / job->layout->block_values, out);
 	} else if (job->layout->packing == BQ_WORDS) {
-		job->encoder.kernels->pack_words(w->codes, plan->cols, value->bits, (unsigned)-value->min, out);
+		job->encoder.kernels->pack_words(w->codes, plan->cols, plan->value_bits, bq_is_integer(plan->scheme.value) ? (unsigned)-value->min : 0, out);
 	} else if (job->layout->packing == BQ_NIBBLES) {
 		job->encoder.kernels->pack_nibbles(w->codes, plan->cols, out);
 	} else if (job->layout->packing == BQ_SIXES) {
@@ -146,42 +121,50 @@ static void pack_row(const struct job *job, uint64_t row)
 	}
 }
 
-static void encode_unit(const struct job *job, uint64_t unit, uint64_t first_row, uint32_t nrows, uint32_t ncells, uint64_t first_cell)
+/* Copies what is given of a unit to where its codes are stored. */
+static void copy_given(const struct job *job, const struct bq_unit *unit, const struct bq_codes *codes)
 {
-	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_workspace *w = &job->workspace;
-	const uint32_t scale_nbytes = bq_dtype(plan->scheme.scale[0].dtype)->nbytes;
-	uint8_t *scales = w->scale_codes[0];
+	const struct bq_scheme *scheme = &job->encoder.plan->scheme;
 
-	if (plan->scheme.scale[0].rank) {
-		if (job->lo)
-			given_ranges(job, first_cell, ncells);
-		else
-			measure(job, first_row, nrows, ncells);
-		if (job->scales >= 0)
-			scales = (uint8_t *)job->planes[job->scales] + first_cell * scale_nbytes;
-		job->report->overflow_blocks += bq_make_parameters(&job->encoder, ncells, w, scales,
-			w->zeros + unit * plan->cells_per_unit);
+	for (uint32_t i = 0; i < scheme->nscales; i++) {
+		const size_t scale_nbytes = bq_dtype(scheme->scale[i].dtype)->nbytes, min_nbytes = bq_dtype(scheme->min[i].dtype)->nbytes;
+
+		memcpy(codes->scale[i], (const uint8_t *)job->given[BQ_ROLE_SCALE0 + i] + unit->cell[i] * scale_nbytes, unit->ncells[i] * scale_nbytes);
+		if (scheme->nmins)
+			memcpy(codes->min[i], (const uint8_t *)job->given[BQ_ROLE_MIN0 + i] + unit->cell[i] * min_nbytes, unit->ncells[i] * min_nbytes);
 	}
-	for (uint32_t row = 0; row < nrows; row++) {
-		encode_row(job, load_row(job, first_row + row), bq_row_cell(plan, &plan->scheme.scale[0], row));
-		pack_row(job, first_row + row);
-	}
+	if (scheme->zero)
+		memcpy(codes->zero, (const uint8_t *)job->given[BQ_ROLE_ZERO] + unit->cell[0], unit->ncells[0]);
 }
 
-/* A tensor-wide innermost scale is made anew in each call, from the range of the whole tensor; returns its overflows. */
-static uint64_t tensor_parameters(const struct job *job, const struct bq_tensor_range *range)
+/* The parameters of a unit, from what is given or from the ranges in the workspace. */
+static void make_parameters(const struct job *job, const struct bq_unit *unit)
 {
-	uint64_t overflows;
+	struct bq_codes codes;
 
-	job->workspace.lo[0] = range->lo;
-	job->workspace.hi[0] = range->hi;
-	if (job->lo)
-		given_ranges(job, 0, 1);
-	overflows = bq_make_parameters(&job->encoder, 1, &job->workspace, job->planes[job->scales], job->workspace.zeros);
-	if (job->zeros >= 0)
-		memcpy(job->planes[job->zeros], job->workspace.zeros, 1);
-	return overflows;
+	bq_find_codes(job->encoder.plan, (const void *const *)job->planes, unit, &job->workspace, &codes);
+	if (job->given) {
+		copy_given(job, unit, &codes);
+		bq_take_parameters(&job->encoder, unit, &job->workspace, &codes);
+		return;
+	}
+	bq_calibrate(&job->encoder, &job->source, unit, &job->workspace);
+	job->report->overflow_blocks += bq_make_parameters(&job->encoder, unit, &job->workspace, &codes);
+}
+
+/* The tensor-wide levels are made anew in each call, from what a first pass gathered; their overflows count once. */
+static void make_top(struct job *job, const struct bq_tensor_range *range)
+{
+	const struct bq_plan *plan = job->encoder.plan;
+	const struct bq_unit unit = { .index = 0 };
+	struct bq_codes codes;
+	uint32_t overflows;
+
+	bq_find_codes(plan, (const void *const *)job->planes, &unit, &job->workspace, &codes);
+	if (!plan->tensor_level)
+		bq_calibrate_tensor(&job->encoder, range, &job->workspace);
+	overflows = bq_make_top(&job->encoder, range, &job->workspace, &codes);
+	job->report->overflow_blocks += job->source.band->first_step ? 0 : overflows;
 }
 
 /* The zero points of nunits consecutive units: bytes as they are, or one bit stream of words for each column of cells. */
@@ -193,12 +176,12 @@ static void store_zeros(const struct job *job, uint64_t step, uint32_t nunits)
 	const uint8_t *zeros = job->workspace.zeros;
 	uint8_t *out = (uint8_t *)job->planes[job->zeros] +
 		(bq_step_offset(plan, step, plan->plane[job->zeros].item_nbytes, plan->plane[job->zeros].step_nbytes) -
-			job->band->plane_offset[job->zeros]);
+			job->source.band->plane_offset[job->zeros]);
 	uint8_t column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
-	if (!job->layout->zeros_by_row) {
-		memcpy(out, zeros, (size_t)nunits * cells);
+	if (!plan->scheme.scale[0].rank || !job->layout->zeros_by_row) {
+		memcpy(out, zeros, plan->scheme.scale[0].rank ? (size_t)nunits * cells : 1);
 		return;
 	}
 	for (uint32_t c = 0; c < cells; c++) {
@@ -210,28 +193,26 @@ static void store_zeros(const struct job *job, uint64_t step, uint32_t nunits)
 	}
 }
 
-static void encode_steps(const struct job *job)
+static void encode_units(const struct job *job)
 {
 	const struct bq_plan *plan = job->encoder.plan;
-	uint64_t row = 0, cell = 0;
+	const struct bq_band *band = job->source.band;
+	const struct bq_level *inner = &plan->scheme.scale[0];
+	const struct bq_workspace *w = &job->workspace;
+	struct bq_unit unit;
 
-	for (uint64_t step = job->band->first_step; step < job->band->first_step + job->band->nsteps; step++) {
-		uint64_t rows_left = plan->rows_per_item - step % plan->steps_per_item * plan->step_rows;
-		uint32_t nrows = rows_left < plan->step_rows ? (uint32_t)rows_left : plan->step_rows, unit = 0;
-
-		for (uint32_t done = 0; done < nrows; unit++) {
-			uint32_t here = nrows - done < plan->unit_rows ? nrows - done : plan->unit_rows;
-			uint32_t ncells = here == plan->unit_rows ? plan->cells_per_unit : bq_cells_of_rows(plan, &plan->scheme.scale[0], here);
-
-			encode_unit(job, unit, row + done, here, ncells, cell);
-			done += here;
-			cell += ncells;
+	bq_first_unit(plan, band, &unit);
+	do {
+		if (plan->tensor_level || job->given)
+			make_parameters(job, &unit);
+		for (uint32_t row = 0; row < unit.nrows; row++) {
+			encode_row(job, bq_load_row(plan, &job->source, unit.first_row + row, w->x), bq_row_cell(plan, inner, row));
+			pack_row(job, unit.first_row + row);
 		}
-		row += nrows;
-		if (job->zeros >= 0 && plan->scheme.scale[0].rank)
-			store_zeros(job, step, unit);
-	}
-	job->report->generic_values += job->band->nvalues;
+		if (job->zeros >= 0 && unit.ends_step)
+			store_zeros(job, unit.step, unit.index + 1);
+	} while (bq_next_unit(plan, band, &unit));
+	job->report->generic_values += band->nvalues;
 }
 
 /* Counts blocks of finite weights whose f16 fields are infinite or NaN. */
@@ -240,7 +221,7 @@ static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_layout *layout = job->layout;
 	const size_t weights_nbytes = (size_t)layout->block_values * bq_dtype(plan->input)->nbytes;
-	const uint64_t nblocks = job->band->nvalues / layout->block_values;
+	const uint64_t nblocks = job->source.band->nvalues / layout->block_values;
 	uint64_t overflows = 0;
 	size_t first;
 
@@ -250,7 +231,7 @@ static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 		for (uint32_t i = 0; i < layout->halves; i++)
 			overflow |= (bq_load16(blocks + layout->halves_at + 2 * i) & 0x7C00) == 0x7C00;
 		if (overflow)
-			overflows += !job->encoder.kernels->count_nonfinite(job->weights + b * weights_nbytes, plan->input, layout->block_values, &first);
+			overflows += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
 	}
 	return overflows;
 }
@@ -264,71 +245,59 @@ static float mean_square(const float *x, uint32_t count)
 	return sum / (float)count;
 }
 
-static void encode_fused(const struct job *job, const struct bq_fused *fused, const float *importance, uint32_t nimportance)
+static void encode_fused(const struct job *job, const struct bq_fused *fused)
 {
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_layout *layout = job->layout;
-	const uint64_t nrows = job->band->nvalues / plan->cols, first_row = job->band->value_offset / plan->cols;
+	const uint64_t nrows = job->source.band->nvalues / plan->cols;
 	uint8_t *out = job->planes[0];
 
-	if (importance && fused->weighting) {
+	if (job->source.importance && fused->weighting) {
 		for (uint64_t row = 0; row < nrows; row++) {
-			const float *x = load_row(job, row);
-			const float *weights = importance + (first_row + row) / plan->rows_per_item % nimportance * plan->cols;
+			const float *x = bq_load_row(plan, &job->source, row, job->workspace.x);
+			const float *weights = bq_importance_row(plan, &job->source, row);
 			float sigma = fused->weighting == BQ_WEIGHTED_BY_ROW ? mean_square(x, plan->cols) : 0;
 
 			fused->encode(x, weights, sigma, plan->cols / layout->block_values, out + row * plan->row_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {
-		fused->encode((const float *)(const void *)job->weights, NULL, 0, (size_t)(job->band->nvalues / layout->block_values), out);
+		fused->encode((const float *)(const void *)job->source.weights, NULL, 0, (size_t)(job->source.band->nvalues / layout->block_values), out);
 	} else {
-		for (uint64_t at = 0; at < job->band->nvalues; at += BQ_TILE) {
-			size_t count = job->band->nvalues - at < BQ_TILE ? (size_t)(job->band->nvalues - at) : BQ_TILE;
+		for (uint64_t at = 0; at < job->source.band->nvalues; at += BQ_TILE) {
+			size_t count = job->source.band->nvalues - at < BQ_TILE ? (size_t)(job->source.band->nvalues - at) : BQ_TILE;
 
-			job->encoder.kernels->to_f32[plan->input](job->weights + at * bq_dtype(plan->input)->nbytes, count, job->workspace.x);
+			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->workspace.x);
 			fused->encode(job->workspace.x, NULL, 0, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
 		}
 	}
-	job->report->fused_values += job->band->nvalues;
+	job->report->fused_values += job->source.band->nvalues;
 	job->report->overflow_blocks += count_overflows(job, out);
 }
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
-	uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi, uint32_t correct,
-	void *const *planes, void *workspace, struct bq_report *report)
+	uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi, const void *const *given,
+	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report)
 {
 	const struct bq_fused *fused = &bq_kernels(plan->kernels)->fused[plan->scheme.fused];
-	const int multiplier = bq_find_plane(plan, BQ_ROLE_SCALE1), shape = bq_find_plane(plan, BQ_ROLE_SHAPE);
+	const int shape = bq_find_plane(plan, BQ_ROLE_SHAPE);
 	struct job job = {
-		.encoder = {
-			.plan = plan, .rules = bq_rules(plan->scheme.rules), .kernels = bq_kernels(plan->kernels),
-			.work = bq_rules(plan->scheme.rules)->work_input && !correct ? plan->input : BQ_F32, .multiplier = 1,
-		},
-		.layout = bq_layout(plan->scheme.layout), .band = band, .weights = weights, .lo = lo, .hi = hi, .planes = planes,
-		.report = report, .work = correct ? BQ_F32 : plan->encode_work,
-		.values = 0, .scales = bq_find_plane(plan, BQ_ROLE_SCALE0), .zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
+		.encoder = encoder_of(plan, correct), .source = { band, weights, importance, nimportance, lo, hi },
+		.layout = bq_layout(plan->scheme.layout), .given = given, .planes = planes, .report = report,
+		.work = correct ? BQ_F32 : plan->encode_work, .zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
 	};
 
 	bq_workspace(plan, workspace, &job.workspace);
-	if (plan->passes == 1)
+	if (!range)
 		count_nonfinite(plan, band, weights, report); /* else bq_range has */
-	if (fused->encode && !lo) {
-		encode_fused(&job, fused, importance, nimportance);
+	if (fused->encode && !lo && !given) {
+		encode_fused(&job, fused);
 		return BQ_OK;
 	}
-	if (plan->scheme.calibration == BQ_SEARCH || (job.layout->block_values && !job.layout->pack))
+	if ((plan->scheme.calibration == BQ_SEARCH && !given) || (job.layout->block_values && !job.layout->pack))
 		return BQ_NEEDS_KERNEL;
-	if (plan->passes == 2) {
-		uint64_t overflows = 0;
-
-		job.encoder.multiplier = bq_multiplier(&job.encoder, range, &overflows);
-		if (multiplier >= 0)
-			job.encoder.kernels->from_f32[plan->plane[multiplier].dtype](&job.encoder.multiplier, 1, planes[multiplier]);
-		if (!plan->scheme.scale[0].rank)
-			overflows += tensor_parameters(&job, range);
-		report->overflow_blocks += band->first_step ? 0 : overflows; /* the same in every band */
-	}
-	encode_steps(&job);
+	if (range)
+		make_top(&job, range);
+	encode_units(&job);
 	for (uint32_t i = 0; shape >= 0 && i < plan->plane[shape].dims[0]; i++)
 		bq_store64((uint8_t *)planes[shape] + 8 * i, plan->dims[plan->rank - plan->plane[shape].dims[0] + i]);
 	return BQ_OK;

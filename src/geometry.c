@@ -40,6 +40,18 @@ uint64_t bq_unit_cells(const struct bq_plan *plan, const struct bq_level *level)
 	return cells_of_height(plan, level, plan->unit_height);
 }
 
+uint64_t bq_cell_values(const struct bq_plan *plan)
+{
+	uint64_t values = 1;
+
+	for (uint32_t axis = 0; axis < plan->rank; axis++) {
+		uint64_t edge = bq_edge(plan, &plan->scheme.scale[0], axis);
+
+		values *= edge < plan->dims[axis] ? edge : plan->dims[axis];
+	}
+	return values;
+}
+
 uint32_t bq_cells_of_rows(const struct bq_plan *plan, const struct bq_level *level, uint32_t nrows)
 {
 	return (uint32_t)cells_of_height(plan, level, nrows / (plan->unit_rows / plan->unit_height));
@@ -60,4 +72,66 @@ uint32_t bq_row_cell(const struct bq_plan *plan, const struct bq_level *level, u
 		row = (uint32_t)(row / plan->dims[axis]);
 		stride *= bq_ceil_div(plan->dims[axis], edge);
 	}
+}
+
+uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint64_t cell)
+{
+	uint64_t found = 0, stride = 1;
+
+	for (uint32_t axis = plan->rank - 1; outer->rank; axis--) {
+		uint64_t extent = axis == plan->first_axis ? plan->unit_height : plan->dims[axis];
+		uint64_t inner_edge = bq_edge(plan, inner, axis), outer_edge = bq_edge(plan, outer, axis);
+		uint64_t count = bq_ceil_div(extent, inner_edge);
+
+		found += cell % count * inner_edge / outer_edge * stride;
+		if (axis == plan->first_axis)
+			break;
+		cell /= count;
+		stride *= bq_ceil_div(extent, outer_edge);
+	}
+	return found;
+}
+
+static uint32_t rows_of_step(const struct bq_plan *plan, uint64_t step)
+{
+	const uint64_t left = plan->rows_per_item - step % plan->steps_per_item * plan->step_rows;
+
+	return left < plan->step_rows ? (uint32_t)left : plan->step_rows;
+}
+
+uint32_t bq_units_of_step(const struct bq_plan *plan, uint64_t step)
+{
+	return (rows_of_step(plan, step) + plan->unit_rows - 1) / plan->unit_rows;
+}
+
+/* The rest of a unit whose step, first_row, index and cell are known. done: rows of its step before it. */
+static void measure_unit(const struct bq_plan *plan, uint32_t done, struct bq_unit *unit)
+{
+	const uint32_t step_rows = rows_of_step(plan, unit->step);
+
+	unit->nrows = step_rows - done < plan->unit_rows ? step_rows - done : plan->unit_rows;
+	unit->ends_step = done + unit->nrows == step_rows;
+	for (uint32_t i = 0; i < plan->scheme.nscales; i++)
+		unit->ncells[i] = bq_cells_of_rows(plan, &plan->scheme.scale[i], unit->nrows);
+}
+
+void bq_first_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit)
+{
+	const struct bq_unit first = { .step = band->first_step };
+
+	*unit = first;
+	measure_unit(plan, 0, unit);
+}
+
+int bq_next_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit)
+{
+	unit->first_row += unit->nrows;
+	for (uint32_t i = 0; i < plan->scheme.nscales; i++)
+		unit->cell[i] += plan->scheme.scale[i].rank ? unit->ncells[i] : 0;
+	unit->index = unit->ends_step ? 0 : unit->index + 1;
+	unit->step += unit->ends_step;
+	if (unit->step == band->first_step + band->nsteps)
+		return 0;
+	measure_unit(plan, unit->index * plan->unit_rows, unit);
+	return 1;
 }

@@ -19,17 +19,45 @@ uint64_t bq_edge(const struct bq_plan *plan, const struct bq_level *level, uint3
 /* Cells of a level in one unit of full height. 1 for a tensor-wide level. */
 uint64_t bq_unit_cells(const struct bq_plan *plan, const struct bq_level *level);
 
+/* Whether a calibration looks at all values of a block side by side. */
+static inline int bq_gathers_cells(const struct bq_scheme *scheme)
+{
+	return scheme->calibration == BQ_PERCENTILE || scheme->calibration == BQ_MSE;
+}
+
+/* ... and the block is all of the tensor: one unit. */
+static inline int bq_is_one_unit(const struct bq_scheme *scheme)
+{
+	return bq_gathers_cells(scheme) && !scheme->scale[0].rank;
+}
+
+/* The most values of an innermost block. */
+uint64_t bq_cell_values(const struct bq_plan *plan);
+
 /* Cells of a level in the first nrows rows of a unit: whole layers along first_axis. */
 uint32_t bq_cells_of_rows(const struct bq_plan *plan, const struct bq_level *level, uint32_t nrows);
 
-/* Units that nrows rows of a step begin. */
-static inline uint32_t bq_units_of_rows(const struct bq_plan *plan, uint32_t nrows)
-{
-	return (nrows + plan->unit_rows - 1) / plan->unit_rows;
-}
+/* Units that begin in a step. */
+uint32_t bq_units_of_step(const struct bq_plan *plan, uint64_t step);
 
 /* First cell, within its unit, of row `row` of that unit. */
 uint32_t bq_row_cell(const struct bq_plan *plan, const struct bq_level *level, uint32_t row);
+
+/* Some rows of a band that hold whole blocks of every level that is not the tensor's. */
+struct bq_unit {
+	uint64_t step, first_row;     /* step: in the tensor; first_row: in the band */
+	uint32_t index, nrows;        /* index: in its step */
+	uint64_t cell[BQ_MAX_LEVELS]; /* the first of each level, in the band */
+	uint32_t ncells[BQ_MAX_LEVELS];
+	uint32_t ends_step; /* 1: the last of its step */
+};
+
+/* The first unit of a band, and each that follows; 0 when there are no more. */
+void bq_first_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit);
+int bq_next_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit);
+
+/* Cell of `outer` that holds cell `cell` of `inner`, both counted within a unit. */
+uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint64_t cell);
 
 /* Position of the start of step `step`, counted through all items, in something of which an item has per_item and a
  * whole step per_step. */

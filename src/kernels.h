@@ -22,11 +22,16 @@ enum bq_round {
 struct bq_quantizer {
 	uint32_t value;     /* dtype of the codes: an integer or a float of at most 8 bits */
 	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor */
-	const float *zero;  /* null, or added to the quotient before rounding (rounded to work) */
+	const float *zero;  /* null, or added to the quotient: before rounding (and rounded to work), or with zero_after after it */
+	const float *min;   /* null, or added to the value before all else */
 	float code_min, code_max;
-	uint32_t quotient, round;
+	uint32_t quotient, round, zero_after;
 	uint32_t work; /* BQ_F32, BQ_F16 or BQ_BF16: the quotient, and its sum with zero, are rounded to it */
 	uint32_t drop_negative_zero; /* float codes: a quotient of -0 gets the code of +0 (a negative that rounds to 0 keeps its sign) */
+	/* Of a table, in ascending order of its entries: what is nearest to each and not to one before it ends here; their codes. */
+	const float *codebook_end;
+	const uint8_t *codebook_code;
+	uint32_t ncodebook;
 };
 
 /* And for decode: value = round_result(round_work(round_work(code - zero) * scale) - min). */
@@ -36,6 +41,8 @@ struct bq_dequantizer {
 	const float *zero; /* null, or subtracted from the code */
 	const float *min;  /* null, or subtracted from the product */
 	uint32_t work, result;
+	const float *codebook; /* null, or the values of codes */
+	uint32_t ncodebook;
 };
 
 typedef void bq_to_f32(const void *in, size_t count, float *out);
@@ -68,7 +75,7 @@ struct bq_kernels {
 	void (*extreme)(const float *x, size_t count, size_t group, float *extreme);
 
 	/* Codes, one a byte; integers in two's complement. NaN: integer code 0 (field 0 for BQ_FIELD_HALF_UP), the NaN
-	 * of F8E4M3 and F8E5M2, the highest of F4E2M1 and F6E2M3. */
+	 * of F8E4M3 and F8E5M2, the highest of F4E2M1 and F6E2M3, the lowest entry of a table. */
 	void (*encode)(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes);
 
 	/* The way back, from codes one a byte. */

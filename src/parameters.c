@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * parameters.c - ranges -> ideal parameters -> codes -> the parameters that a decoder will see.
  *
- * The order of operations is that of struct bq_rules; each result is rounded to the working dtype before it is used.
+ * A level's parameters are values to the level around it: parents are made of the ideal children, innermost first; then each
+ * is stored and decoded, outermost first, and the next is made against what it decodes to. The order of operations is that
+ * of struct bq_rules; with some, each result is rounded to the weights' dtype before it is used.
  */
 #include "parameters.h"
 
@@ -9,8 +11,50 @@
 #include <string.h>
 
 #include "dtype.h"
-#include "geometry.h"
 #include "number.h"
+
+/* Scales or mins of a unit. */
+struct grid {
+	const struct bq_level *level;
+	float *const *value;   /* ideal, then decoded */
+	uint8_t *const *codes;
+};
+
+static struct grid scales_of(const struct bq_plan *plan, const struct bq_workspace *w, const struct bq_codes *codes)
+{
+	const struct grid grid = { plan->scheme.scale, w->scale, codes ? codes->scale : NULL };
+
+	return grid;
+}
+
+static struct grid mins_of(const struct bq_plan *plan, const struct bq_workspace *w, const struct bq_codes *codes)
+{
+	const struct grid grid = { plan->scheme.min, w->min, codes ? codes->min : NULL };
+
+	return grid;
+}
+
+static uint8_t *find_level(const struct bq_plan *plan, const void *const *planes, uint32_t role, const struct bq_level *level,
+	uint64_t first_cell, uint8_t *workspace_codes)
+{
+	const int plane = bq_find_plane(plan, role);
+
+	if (plane < 0)
+		return workspace_codes;
+	return (uint8_t *)(uintptr_t)planes[plane] + (level->rank ? first_cell * bq_dtype(level->dtype)->nbytes : 0);
+}
+
+void bq_find_codes(const struct bq_plan *plan, const void *const *planes, const struct bq_unit *unit, const struct bq_workspace *w,
+	struct bq_codes *codes)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+
+	for (uint32_t i = 0; i < scheme->nscales; i++) {
+		codes->scale[i] = find_level(plan, planes, BQ_ROLE_SCALE0 + i, &scheme->scale[i], unit->cell[i], w->scale_codes[i]);
+		codes->min[i] = find_level(plan, planes, BQ_ROLE_MIN0 + i, &scheme->min[i], unit->cell[i], w->min_codes[i]);
+	}
+	codes->zero = w->zeros + (scheme->scale[0].rank ? (size_t)unit->index * plan->cells_per_unit : 0);
+}
 
 /* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
 static float canonical(float x)
@@ -30,175 +74,189 @@ static int finite_range(const struct bq_workspace *w, uint32_t cell)
 	return isfinite(w->lo[cell]) && isfinite(w->hi[cell]);
 }
 
-static void code_range(const struct bq_scheme *scheme, float *min, float *max)
+/* A number rounded to a dtype that kernels->from_f32 knows, or an integer, which only another level makes: a code. */
+static float round_parameter(const struct bq_encoder *encoder, uint32_t dtype, float x, void *code)
 {
-	const struct bq_dtype_info *value = bq_dtype(scheme->value);
+	const struct bq_dtype_info *info = bq_dtype(dtype);
+	const int up = encoder->rules->parameter_round == BQ_UP || dtype == BQ_E8M0;
+	float rounded;
 
-	*min = value->min + (float)scheme->narrow;
-	*max = value->max;
+	if (bq_is_integer(dtype)) {
+		rounded = clamp(up ? ceilf(x) : rintf(x), info->min, info->max);
+		rounded = rounded != rounded ? 0 : rounded;
+		*(uint8_t *)code = (uint8_t)(int32_t)rounded;
+		return rounded;
+	}
+	if (up && x > info->max)
+		x = info->max;
+	encoder->kernels->from_f32[dtype](&x, 1, code);
+	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
+	if (!up || !(rounded < x))
+		return rounded;
+	/* The next code is the next number: none is negative here. */
+	if (info->nbytes == 1)
+		++*(uint8_t *)code;
+	else
+		bq_store16(code, (uint16_t)(bq_load16(code) + 1));
+	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
+	return rounded;
 }
 
-static float divisor(const struct bq_encoder *encoder)
+/* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
+ * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have. */
+static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, uint32_t dtype, uint32_t count,
+	float *value, uint8_t *codes)
 {
-	float min, max;
+	const struct bq_rules *rules = encoder->rules;
+	const struct bq_dtype_info *info = bq_dtype(dtype);
+	/* These become their largest number by themselves, without a sign. */
+	const int saturates = !bq_is_integer(dtype) && (info->min >= 0 || rules->parameter_round == BQ_UP);
+	uint32_t overflows = 0;
 
-	code_range(&encoder->plan->scheme, &min, &max);
-	switch (encoder->rules->divisor) {
-	case BQ_HALF_SPAN:
-		return (max - min) / 2;
-	case BQ_CODE_MIN:
-		return min;
-	default:
-		return max;
+	for (uint32_t c = 0; c < count; c++) {
+		uint8_t *code = codes + (size_t)c * info->nbytes;
+		float x = canonical(value[c]);
+		const int finite = ranges ? finite_range(ranges, c) : isfinite(x);
+
+		if (rules->saturate && dtype != encoder->work)
+			x = clamp(x, info->min, info->max);
+		value[c] = round_parameter(encoder, dtype, x, code);
+		overflows += finite && (!isfinite(value[c]) || (saturates && x > info->max));
+		if (!is_scale)
+			continue;
+		if (rules->zero_scale == BQ_EPSILON && value[c] == 0)
+			value[c] = round_parameter(encoder, dtype, info->epsilon, code);
+		else if (rules->zero_scale == BQ_LEAST && (value[c] == 0 || !isfinite(value[c])))
+			value[c] = round_parameter(encoder, dtype, 0x1p-126f, code);
+	}
+	return overflows;
+}
+
+/* The decoded parameter around one of level i, of the levels below nlevels; top: that around all of them. */
+static float parent_of(const struct bq_plan *plan, const struct grid *grid, uint32_t i, uint32_t nlevels, uint32_t cell, float top)
+{
+	return i + 1 < nlevels ? grid->value[i + 1][bq_outer_cell(plan, &grid->level[i], &grid->level[i + 1], cell)] : top;
+}
+
+static void join_level(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels, float top)
+{
+	const int multiplied = bq_rules(plan->scheme.rules)->outer == BQ_OUTER_MULTIPLIER;
+
+	for (uint32_t c = 0; c < unit->ncells[i]; c++) {
+		const float parent = parent_of(plan, grid, i, nlevels, c, top);
+
+		grid->value[i][c] = multiplied ? grid->value[i][c] / parent : parent * grid->value[i][c];
 	}
 }
 
-static float largest(float lo, float hi)
+/* Levels from..nlevels - 1, outermost first: ideal values become decoded ones. */
+static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid *grid, const struct bq_unit *unit, uint32_t from,
+	uint32_t nlevels, float top, const struct bq_workspace *w, int is_scale)
 {
-	return hi < -lo ? -lo : hi; /* +0 for a block of zeros */
+	const struct bq_plan *plan = encoder->plan;
+	const int multiplied = encoder->rules->outer == BQ_OUTER_MULTIPLIER;
+	uint32_t overflows = 0;
+
+	for (uint32_t i = nlevels; i-- > from;) {
+		float *value = grid->value[i];
+
+		for (uint32_t c = 0; c < unit->ncells[i]; c++) {
+			const float parent = parent_of(plan, grid, i, nlevels, c, top);
+
+			value[c] = multiplied ? parent * value[c] : parent == 0 ? 0 : value[c] / parent;
+		}
+		overflows += store(encoder, i ? NULL : w, is_scale, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
+		join_level(plan, grid, unit, i, nlevels, top);
+	}
+	return overflows;
+}
+
+/* What the encode kernels take of a decoded scale; where it is 0, what gives the codes of 0. */
+static void finish_scales(const struct bq_encoder *encoder, uint32_t ncells, float *scale)
+{
+	for (uint32_t c = 0; c < ncells; c++) {
+		if (encoder->rules->quotient == BQ_RECIPROCAL)
+			scale[c] = scale[c] != 0 ? 1 / scale[c] : 0;
+		else if (scale[c] == 0)
+			scale[c] = INFINITY;
+	}
+}
+
+uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w,
+	const struct bq_codes *codes)
+{
+	const struct bq_plan *plan = encoder->plan;
+	const struct bq_scheme *scheme = &plan->scheme;
+	const struct grid scales = scales_of(plan, w, codes), mins = mins_of(plan, w, codes);
+	const uint32_t nlevels = plan->tensor_level ? plan->tensor_level : scheme->nscales, ncells = unit->ncells[0];
+	uint32_t overflows;
+	float min, max;
+
+	bq_ideal(encoder, ncells, w);
+	bq_ideal_parents(encoder, unit, nlevels, w);
+	memcpy(w->ideal, w->scale[0], ncells * sizeof(float));
+	overflows = store_levels(encoder, &scales, unit, 0, nlevels, encoder->top_scale, w, 1);
+	if (scheme->nmins)
+		overflows += store_levels(encoder, &mins, unit, 0, nlevels, encoder->top_min, w, 0);
+	bq_code_range(plan, &min, &max);
+	for (uint32_t c = 0; scheme->zero && c < ncells; c++) {
+		if (encoder->rules->zero_after && w->scale[0][c] > 0)
+			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
+		codes->zero[c] = (uint8_t)(int32_t)w->zero[c];
+	}
+	if (encoder->rules->against == BQ_IDEAL)
+		memcpy(w->scale[0], w->ideal, ncells * sizeof(float));
+	finish_scales(encoder, ncells, w->scale[0]);
+	return overflows;
 }
 
 /* compressed-tensors, generate_gparam: everything in the weights' dtype, the result kept as float32; what that dtype cannot
  * hold becomes 1. */
-float bq_multiplier(const struct bq_encoder *encoder, const struct bq_tensor_range *range, uint64_t *overflows)
+static uint32_t make_multiplier(struct bq_encoder *encoder, const struct bq_tensor_range *range, const struct bq_codes *codes)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
-	float amax = largest(range->lo, range->hi), multiplier;
+	const float amax = bq_largest(range->lo, range->hi);
+	float multiplier;
 
-	if (encoder->rules->outer != BQ_OUTER_MULTIPLIER || scheme->nscales < 2)
-		return 1;
 	/* torch divides a number by a tensor through the reciprocal, rounded. */
 	multiplier = bq_round_to(encoder->work, 1 / amax);
 	multiplier = bq_round_to(encoder->work, multiplier * (bq_dtype(scheme->value)->max * bq_dtype(scheme->scale[0].dtype)->max));
-	*overflows += amax > 0 && isfinite(amax) && !isfinite(multiplier);
-	return isfinite(multiplier) ? multiplier : 1;
+	encoder->top_scale = isfinite(multiplier) ? multiplier : 1;
+	encoder->kernels->from_f32[scheme->scale[1].dtype](&encoder->top_scale, 1, codes->scale[1]);
+	return amax > 0 && isfinite(amax) && !isfinite(multiplier);
 }
 
-/* The E8M0 code of a block whose largest magnitude is amax, a number of the working dtype. The rounding is done on the bit
- * pattern of that dtype, so that float16's subnormals come out as the reference's. */
-static uint8_t exponent_code(const struct bq_encoder *encoder, float amax)
+/* One grid of bq_make_top. */
+static uint32_t store_top(const struct bq_encoder *encoder, const struct grid *grid, float largest_child, const struct bq_workspace *w,
+	int is_scale, float *top)
 {
-	const unsigned carry = encoder->rules->exponent_carry[encoder->plan->scheme.value];
-	uint32_t bits;
-	int32_t exponent;
-
-	if (encoder->work == BQ_F16) {
-		uint16_t half = bq_f16_from_f32(amax);
-
-		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + (0x400u >> carry)) & 0x7C00)));
-	} else {
-		bits = (bq_bits(amax) + (0x800000u >> carry)) & 0x7F800000;
-	}
-	if (bits == BQ_F32_INFINITY || amax != amax)
-		return 255;
-	exponent = (int32_t)(bits >> 23) - bq_dtype(encoder->plan->scheme.value)->exponent;
-	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
-}
-
-static uint32_t exponents(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales)
-{
-	uint32_t overflows = 0;
-
-	for (uint32_t c = 0; c < ncells; c++) {
-		scales[c] = exponent_code(encoder, largest(w->lo[c], w->hi[c]));
-		w->scale[c] = bq_round_to(encoder->work, bq_f32_from_e8m0(scales[c]));
-		/* A power that the working dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
-		if (w->scale[c] == 0) {
-			w->scale[c] = 1;
-			scales[c] = 127;
-		}
-		overflows += scales[c] == 255 && finite_range(w, c);
-	}
-	return overflows;
-}
-
-static void round_all(const struct bq_encoder *encoder, float *x, uint32_t count, void *scratch)
-{
-	if (encoder->work == BQ_F32)
-		return;
-	encoder->kernels->from_f32[encoder->work](x, count, scratch);
-	encoder->kernels->to_f32[encoder->work](scratch, count, x);
-}
-
-/* scale = (hi - lo) / (code_max - code_min), zero = code_min - lo / scale: the zero point is made with the scale before it
- * is rounded to its dtype. */
-static void affine(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *zeros)
-{
-	const struct bq_dtype_info *zero = bq_dtype(encoder->plan->scheme.zero);
-	const uint32_t work = encoder->work;
-	float min, max;
-
-	code_range(&encoder->plan->scheme, &min, &max);
-	for (uint32_t c = 0; c < ncells; c++) {
-		float scale = bq_round_to(work, bq_round_to(work, w->hi[c] - w->lo[c]) / (max - min));
-		float point = bq_round_to(work, min - bq_round_to(work, w->lo[c] / scale));
-
-		point = rintf(clamp(clamp(point, min, max), zero->min, zero->max));
-		point = point != point ? 0 : point; /* 0 / 0, a block of zeros */
-		zeros[c] = (uint8_t)(int32_t)point;
-		w->zero[c] = point;
-		w->scale[c] = scale;
-	}
-}
-
-static void symmetric(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w)
-{
-	const float by = divisor(encoder);
-	const int is_signed = encoder->rules->extent == BQ_SIGNED;
-
-	for (uint32_t c = 0; c < ncells; c++)
-		w->scale[c] = (is_signed ? w->lo[c] : largest(w->lo[c], w->hi[c])) / by;
-	round_all(encoder, w->scale, ncells, w->level);
-}
-
-/* Rounds the ideal scales in workspace->scale to their dtype; workspace->level: what they became. */
-static uint32_t store(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales)
-{
-	const uint32_t dtype = encoder->plan->scheme.scale[0].dtype;
-	const struct bq_dtype_info *info = bq_dtype(dtype);
-	const int saturate = encoder->rules->saturate && dtype != encoder->work;
-	uint32_t overflows = 0;
-
-	for (uint32_t c = 0; c < ncells; c++) {
-		w->scale[c] = canonical(w->scale[c]);
-		if (saturate)
-			w->scale[c] = clamp(w->scale[c], info->min, info->max);
-	}
-	encoder->kernels->from_f32[dtype](w->scale, ncells, scales);
-	encoder->kernels->to_f32[dtype](scales, ncells, w->level);
-	for (uint32_t c = 0; c < ncells; c++) {
-		overflows += !isfinite(w->level[c]) && finite_range(w, c);
-		if (w->level[c] == 0 && encoder->rules->zero_scale == BQ_EPSILON) {
-			w->level[c] = info->epsilon;
-			encoder->kernels->from_f32[dtype](&info->epsilon, 1, scales + (size_t)c * info->nbytes);
-		}
-	}
-	return overflows;
-}
-
-uint32_t bq_make_parameters(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w, uint8_t *scales, uint8_t *zeros)
-{
-	const struct bq_scheme *scheme = &encoder->plan->scheme;
-	const int multiplied = scheme->nscales > 1;
+	const struct bq_unit one = { .ncells = { 1, 1, 1 } };
+	const uint32_t from = encoder->plan->tensor_level, to = encoder->plan->scheme.nscales;
 	uint32_t overflows;
 
-	if (scheme->scale[0].dtype == BQ_E8M0) {
-		overflows = exponents(encoder, ncells, w, scales);
-	} else {
-		if (scheme->zero)
-			affine(encoder, ncells, w, zeros);
-		else
-			symmetric(encoder, ncells, w);
-		for (uint32_t c = 0; c < ncells && multiplied; c++)
-			w->scale[c] = encoder->multiplier * w->scale[c];
-		overflows = store(encoder, ncells, w, scales);
-		if (encoder->rules->against == BQ_STORED)
-			memcpy(w->scale, w->level, ncells * sizeof(float));
+	for (uint32_t i = from; i < to; i++) {
+		grid->value[i][0] = bq_ideal_parent(encoder, grid->level[i - 1].dtype, largest_child);
+		largest_child = grid->value[i][0];
 	}
-	for (uint32_t c = 0; c < ncells && multiplied; c++)
-		w->scale[c] = w->scale[c] / encoder->multiplier;
-	for (uint32_t c = 0; c < ncells && encoder->rules->quotient == BQ_RECIPROCAL; c++)
-		w->scale[c] = w->scale[c] != 0 ? 1 / w->scale[c] : 0;
+	overflows = store_levels(encoder, grid, &one, from, to, 1, w, is_scale);
+	*top = grid->value[from][0];
+	return overflows;
+}
+
+uint32_t bq_make_top(struct bq_encoder *encoder, const struct bq_tensor_range *range, const struct bq_workspace *w, const struct bq_codes *codes)
+{
+	const struct bq_plan *plan = encoder->plan;
+	const struct grid scales = scales_of(plan, w, codes), mins = mins_of(plan, w, codes);
+	const struct bq_unit one = { .ncells = { 1, 1, 1 } };
+	uint32_t overflows;
+
+	if (!plan->tensor_level)
+		return bq_make_parameters(encoder, &one, w, codes);
+	if (encoder->rules->outer == BQ_OUTER_MULTIPLIER)
+		return make_multiplier(encoder, range, codes);
+	overflows = store_top(encoder, &scales, range->scale, w, 1, &encoder->top_scale);
+	if (plan->scheme.nmins)
+		overflows += store_top(encoder, &mins, range->min, w, 0, &encoder->top_min);
 	return overflows;
 }
 
@@ -212,37 +270,36 @@ void bq_widen(const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *c
 		out[i] = bq_dtype(dtype)->kind == BQ_KIND_SIGNED ? (float)(int8_t)codes[i] : (float)codes[i];
 }
 
-/* Cell of `outer` that holds cell `cell` of `inner`, both counted within a unit. */
-static uint64_t outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint64_t cell)
+static void decode_levels(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit)
 {
-	uint64_t found = 0, stride = 1;
+	const uint32_t nlevels = plan->scheme.nscales;
 
-	for (uint32_t axis = plan->rank - 1; outer->rank; axis--) {
-		uint64_t extent = axis == plan->first_axis ? plan->unit_height : plan->dims[axis];
-		uint64_t inner_edge = bq_edge(plan, inner, axis), outer_edge = bq_edge(plan, outer, axis);
-		uint64_t count = bq_ceil_div(extent, inner_edge);
-
-		found += cell % count * inner_edge / outer_edge * stride;
-		if (axis == plan->first_axis)
-			break;
-		cell /= count;
-		stride *= bq_ceil_div(extent, outer_edge);
+	for (uint32_t i = nlevels; i-- > 0;) {
+		bq_widen(bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], unit->ncells[i], grid->value[i]);
+		if (i + 1 < nlevels)
+			join_level(plan, grid, unit, i, nlevels, 1);
 	}
-	return found;
 }
 
-void bq_join_levels(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_kernels *kernels, const struct bq_level *level,
-	uint32_t nlevels, uint8_t *const *codes, uint32_t ncells, const struct bq_workspace *w, float *out)
+void bq_decode_parameters(const struct bq_plan *plan, const struct bq_unit *unit, const struct bq_workspace *w, const struct bq_codes *codes)
 {
-	bq_widen(kernels, level[0].dtype, codes[0], ncells, out);
-	for (uint32_t i = 1; i < nlevels; i++) {
-		uint64_t outer_cells = bq_unit_cells(plan, &level[i]);
+	const struct grid scales = scales_of(plan, w, codes), mins = mins_of(plan, w, codes);
+	float min, max;
 
-		bq_widen(kernels, level[i].dtype, codes[i], outer_cells, w->level);
-		for (uint32_t c = 0; c < ncells; c++) {
-			float outer = w->level[outer_cell(plan, &level[0], &level[i], c)];
+	decode_levels(plan, &scales, unit);
+	if (plan->scheme.zero)
+		bq_widen(bq_kernels(plan->kernels), plan->scheme.zero, codes->zero, unit->ncells[0], w->zero);
+	if (!plan->scheme.nmins)
+		return;
+	decode_levels(plan, &mins, unit);
+	/* A code counts from the lowest. */
+	bq_code_range(plan, &min, &max);
+	for (uint32_t c = 0; c < unit->ncells[0]; c++)
+		w->zero[c] = min;
+}
 
-			out[c] = rules->outer == BQ_OUTER_MULTIPLIER ? out[c] / outer : outer * out[c];
-		}
-	}
+void bq_take_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w, const struct bq_codes *codes)
+{
+	bq_decode_parameters(encoder->plan, unit, w, codes);
+	finish_scales(encoder, unit->ncells[0], w->scale[0]);
 }

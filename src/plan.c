@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "codebook.h"
 #include "dtype.h"
 #include "geometry.h"
 #include "workspace.h"
@@ -21,14 +22,15 @@ static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layo
 	uint64_t units_per_item, step_units = 1, unit_rows = 1;
 	uint32_t rows_axis = plan->rank - 2;
 
-	plan->first_axis = rows_axis;
+	/* All of the tensor, if its values must stand side by side: choose_tensor_level. */
+	plan->first_axis = bq_is_one_unit(scheme) ? 0 : rows_axis;
 	for (uint32_t i = 0; i < scheme->nscales; i++)
 		for (uint32_t axis = 0; axis < plan->first_axis && scheme->scale[i].rank; axis++)
 			if (bq_edge(plan, &scheme->scale[i], axis) != 1)
 				plan->first_axis = axis;
 	plan->unit_height = 1;
 	for (uint32_t i = 0; i < scheme->nscales; i++) {
-		uint64_t edge = scheme->scale[i].rank ? bq_edge(plan, &scheme->scale[i], plan->first_axis) : 1;
+		uint64_t edge = scheme->scale[i].rank || bq_is_one_unit(scheme) ? bq_edge(plan, &scheme->scale[i], plan->first_axis) : 1;
 
 		if (edge > plan->dims[plan->first_axis])
 			edge = plan->dims[plan->first_axis];
@@ -74,7 +76,6 @@ static struct bq_plane *add_plane(struct bq_plan *plan, uint32_t role, uint32_t 
 
 static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
 {
-	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
 	uint32_t first = plan->rank - user_rank, dtype = plan->scheme.value;
 	uint64_t last = plan->cols;
 	struct bq_plane *plane;
@@ -84,7 +85,7 @@ static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uin
 		last = last / layout->block_values * layout->block_nbytes;
 	} else if (layout->packing == BQ_WORDS) {
 		dtype = BQ_I32;
-		last = bq_ceil_div(last * value->bits, 32);
+		last = bq_ceil_div(last * plan->value_bits, 32);
 	} else if (layout->packing == BQ_NIBBLES) {
 		dtype = BQ_U8;
 		last = last / 2;
@@ -92,7 +93,7 @@ static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uin
 		dtype = BQ_U8;
 		last = last / 4 * 3;
 	} else if (bq_is_integer(dtype)) {
-		dtype = value->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
+		dtype = bq_dtype(dtype)->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
 	}
 	plane = add_plane(plan, layout->block_values ? BQ_ROLE_BLOCKS : BQ_ROLE_VALUES, dtype, user_rank);
 	for (uint32_t i = 0; i < user_rank; i++)
@@ -173,16 +174,31 @@ static void choose_work(struct bq_plan *plan, const struct bq_rules *rules)
 	uint32_t scale = scheme->scale[0].dtype, decoder;
 	int wide = scale == BQ_F16 || scale == BQ_BF16 || scale == BQ_F32;
 
+	plan->parameter_work = rules->work == BQ_WORK_F32 ? BQ_F32 : plan->input;
 	plan->encode_work = plan->decode_work = BQ_F32;
 	decoder = wide ? scale : BQ_BF16;
-	if (rules->work_input && scheme->nscales == 1) {
+	if (rules->work == BQ_WORK_ALL && scheme->nscales == 1) {
 		plan->encode_work = !wide || scale == plan->input ? plan->input : BQ_F32;
 		plan->decode_work = decoder;
 	}
-	plan->result = rules->work_input ? decoder : BQ_F32;
+	plan->result = rules->work == BQ_WORK_ALL ? decoder : BQ_F32;
 }
 
-enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
+/* The first level that covers the tensor, from what a first pass gathers. Where one block is all of the tensor and its values
+ * must stand side by side, they are one unit, and there is no such level. */
+static void choose_tensor_level(struct bq_plan *plan)
+{
+	const struct bq_scheme *scheme = &plan->scheme;
+
+	plan->tensor_level = 0;
+	while (plan->tensor_level < scheme->nscales && scheme->scale[plan->tensor_level].rank)
+		plan->tensor_level++;
+	if (scheme->calibration == BQ_SEARCH || bq_is_one_unit(scheme))
+		plan->tensor_level = scheme->nscales;
+	plan->passes = plan->tensor_level < scheme->nscales ? 2 : 1;
+}
+
+enum bq_status bq_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
 {
 	const struct bq_rules *rules = bq_rules(scheme->rules);
 	const struct bq_layout *layout = bq_layout(scheme->layout);
@@ -217,6 +233,11 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 			plan->scheme.min[i].dtype = input;
 		REQUIRE(scheme->scale[i].rank <= BQ_MAX_RANK && scheme->min[i].rank <= BQ_MAX_RANK, BQ_BAD_BLOCK);
 	}
+	plan->value_bits = bq_dtype(scheme->value)->bits;
+	if (bq_dtype(scheme->value)->kind == BQ_KIND_TABLE) {
+		status = bq_prepare_codebook(plan, codebook);
+		REQUIRE(!status, status);
+	}
 	/* A zero point packed down the rows needs rows. */
 	REQUIRE(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT);
 	status = bq_check_scheme(plan, rules, layout);
@@ -228,7 +249,7 @@ enum bq_status bq_plan(const struct bq_scheme *scheme, uint32_t input, uint32_t 
 
 	add_planes(plan, layout, rank);
 	choose_work(plan, rules);
-	plan->passes = scheme->calibration == BQ_MINMAX && !scheme->scale[scheme->nscales - 1].rank ? 2 : 1;
+	choose_tensor_level(plan);
 	workspace = bq_workspace(plan, NULL, NULL);
 	REQUIRE(workspace < 2 * MAX_STEP, BQ_TOO_BIG);
 	plan->workspace_nbytes = (uint32_t)workspace;

@@ -26,19 +26,23 @@ uint64_t bq_workspace(const struct bq_plan *plan, uint8_t *base, struct bq_works
 	struct bq_workspace ignored;
 	struct bq_workspace *w = workspace ? workspace : &ignored;
 	uint64_t cells = plan->cells_per_unit, row = plan->cols;
+	uint64_t cell_values = bq_gathers_cells(scheme) ? bq_cell_values(plan) : 0;
 
 	w->x = take(&arena, 4 * (row > BQ_TILE ? row : BQ_TILE));
-	w->codes = take(&arena, row);
+	w->codes = take(&arena, row > cell_values ? row : cell_values);
+	w->values = take(&arena, 4 * cell_values);
+	w->weights = take(&arena, 4 * cell_values);
+	w->trial = take(&arena, 4 * cell_values);
 	w->zeros = take(&arena, cells * (plan->step_rows / plan->unit_rows));
 	w->lo = take(&arena, 4 * cells);
 	w->hi = take(&arena, 4 * cells);
-	w->scale = take(&arena, 4 * cells);
+	w->ideal = take(&arena, 4 * cells);
 	w->zero = take(&arena, 4 * cells);
-	w->min = take(&arena, 4 * cells);
-	w->level = take(&arena, 4 * cells);
 	for (uint32_t i = 0; i < scheme->nscales; i++) {
 		uint64_t level_cells = bq_unit_cells(plan, &scheme->scale[i]);
 
+		w->scale[i] = take(&arena, 4 * level_cells);
+		w->min[i] = take(&arena, i < scheme->nmins ? 4 * level_cells : 0);
 		w->scale_codes[i] = take(&arena, level_cells * bq_dtype(scheme->scale[i].dtype)->nbytes);
 		w->min_codes[i] = take(&arena, i < scheme->nmins ? level_cells * bq_dtype(scheme->min[i].dtype)->nbytes : 0);
 	}

@@ -11,12 +11,13 @@
 
 struct bq_workspace {
 	float *x;         /* one row, or one tile */
-	uint8_t *codes;   /* one row */
+	float *values, *weights, *trial; /* one cell: its values, their importance, what they become; if calibration asks */
+	uint8_t *codes;   /* one row, or one cell */
 	uint8_t *zeros;   /* one step */
 	float *lo, *hi;   /* one unit's cells, as are: */
-	float *scale;     /* what the kernels divide or multiply by */
-	float *zero, *min;
-	float *level;     /* an outer level, widened */
+	float *ideal;     /* innermost scales before they were rounded */
+	float *zero;
+	float *scale[BQ_MAX_LEVELS], *min[BQ_MAX_LEVELS]; /* of each level; [0] is what the kernels take */
 	uint8_t *scale_codes[BQ_MAX_LEVELS], *min_codes[BQ_MAX_LEVELS];
 };
 

@@ -110,13 +110,11 @@ export class TensorJob {
 		if (options.ranges !== undefined) {
 			const { lo, hi } = rangesOf(options.ranges, this.#planned.plan);
 			this.#more = { ...this.#more, lo, hi };
-			for (const low of lo) this.#range.lo = Math.min(this.#range.lo, low);
-			for (const high of hi) this.#range.hi = Math.max(this.#range.hi, high);
 		}
 		this.planes = this.#planned.planes;
 		this.nbytes = this.#planned.plan.nbytes;
 		/** 2: call range() for every band before the first encode(). */
-		this.passes = this.#more.lo ? 1 : this.#planned.plan.passes;
+		this.passes = this.#planned.plan.passes;
 	}
 
 	/** @param {number} maxBytes of weights; a band is at least one step */
@@ -147,9 +145,25 @@ export class TensorJob {
 		this.takeRange(perform(this.rangeTask(band), [weights]));
 	}
 
+	/** What is given with a band's weights. @param {Band} band @returns {import('../core/core.js').Given} */
+	#givenOf(band) {
+		const { importance, nimportance, lo, hi } = this.#more;
+		const [cell] = band.struct.cell_offset;
+		const end = cell + band.struct.ncells[0];
+		// Copies: a subarray would be posted with all of its buffer.
+		return {
+			importance,
+			nimportance,
+			lo: lo?.slice(cell, end),
+			hi: hi?.slice(cell, end),
+			correct: this.#options.correct,
+		};
+	}
+
 	/** @param {Band} band @returns {import('./task.js').RangeTask} */
 	rangeTask(band) {
-		return { call: 'range', plan: this.#planned.bytes, band: band.struct };
+		const { plan, bytes } = this.#planned;
+		return { call: 'range', plan: bytes, sizes: sizesOf(plan), band: band.struct, given: this.#givenOf(band) };
 	}
 
 	/** @param {Done} done of the next band */
@@ -175,20 +189,10 @@ export class TensorJob {
 	/** Only after the last takeRange(), if there are two passes. @param {Band} band @returns {import('./task.js').EncodeTask} */
 	encodeTask(band) {
 		const { plan, bytes } = this.#planned;
-		const { importance, nimportance, lo, hi } = this.#more;
-		const { cell_offset: cell, ncells } = band.struct;
-		const more = {
-			importance,
-			nimportance,
-			range: plan.passes === 2 ? this.#range : undefined,
-			// Copies: a subarray would be posted with all of its buffer.
-			lo: lo?.slice(cell, cell + ncells),
-			hi: hi?.slice(cell, cell + ncells),
-			correct: this.#options.correct,
-		};
+		const given = { ...this.#givenOf(band), range: this.passes === 2 ? this.#range : undefined };
 		const { dtype } = this.#options;
 		const measure = this.#meter && { dtype, decode: this.#meter.decoder.task(band) };
-		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, more, measure };
+		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, given, measure };
 	}
 
 	/** @param {Pick<Done, 'report' | 'measured'>} done of the next band */

@@ -1,12 +1,12 @@
 // plan.js - a scheme, a shape and a dtype laid out by the core, or the error that says why not.
 // SPDX-License-Identifier: MIT
 
-import { statusText } from '../core/core.js';
 import { theCore } from '../core/init.js';
+import { statusText } from '../core/status.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { planesOf } from '../layouts.js';
 import { presetOf } from '../presets.js';
-import { structOfScheme } from '../scheme.js';
+import { structOfScheme, valueName } from '../scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -23,7 +23,7 @@ export function checkShape(shape) {
 }
 
 /** @param {Scheme} scheme */
-const describe = (scheme) => scheme.name ?? `${scheme.value} in blocks of ${shown(scheme.scales[0]?.block)}`;
+const describe = (scheme) => scheme.name ?? `${valueName(scheme)} in blocks of ${shown(scheme.scales[0]?.block)}`;
 
 /**
  * @param {Scheme} scheme

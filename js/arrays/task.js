@@ -1,13 +1,14 @@
 // task.js - what the core does with one band, as plain data: the same task runs here or in a worker.
 // SPDX-License-Identifier: MIT
 
+import { SUM_LIMBS } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
 import { Comparer } from './compare.js';
 
 /** @typedef {import('../core/core.js').PlanBytes} PlanBytes */
 /** @typedef {import('../core/core.js').BandStruct} BandStruct */
-/** @typedef {{ lo: number, hi: number, seen: number }} Range */
+/** @typedef {{ lo: number, hi: number, scale: number, min: number, sum: number[], seen: number }} Range */
 /** @typedef {ReturnType<typeof emptyReport>} Report */
 
 /**
@@ -17,9 +18,9 @@ import { Comparer } from './compare.js';
  */
 
 /**
- * @typedef {{ call: 'range', plan: PlanBytes, band: BandStruct }} RangeTask of [weights]
+ * @typedef {{ call: 'range', plan: PlanBytes, band: BandStruct, sizes: Sizes, given: import('../core/core.js').Given }} RangeTask of [weights]
  * @typedef {{ call: 'encode', plan: PlanBytes, band: BandStruct, sizes: Sizes, measure?: Measure,
- *   more: Parameters<import('../core/core.js').Core['encode']>[4] }} EncodeTask of [weights]
+ *   given: Parameters<import('../core/core.js').Core['encode']>[4] }} EncodeTask of [weights]
  * @typedef {{ call: 'decode', plan: PlanBytes, band: BandStruct, sizes: Sizes, fake: boolean,
  *   dtype: 'f32' | 'f16' | 'bf16' }} DecodeTask of the planes; dtype: of the result
  * @typedef {{ nplanes: number, workspace_nbytes: number }} Sizes of the plan
@@ -38,7 +39,7 @@ export const emptyReport = () => ({
 });
 
 /** Range of no values: every range has zero in it. @returns {Range} */
-export const emptyRange = () => ({ lo: 0, hi: 0, seen: 0 });
+export const emptyRange = () => ({ lo: 0, hi: 0, scale: 0, min: 0, sum: new Array(SUM_LIMBS).fill(0), seen: 0 });
 
 /** Adds the report of the next band. @param {Report} sum @param {Report} band */
 export function addReport(sum, band) {
@@ -53,6 +54,14 @@ export function addReport(sum, band) {
 export function addRange(sum, band) {
 	sum.lo = Math.min(sum.lo, band.lo);
 	sum.hi = Math.max(sum.hi, band.hi);
+	sum.scale = Math.max(sum.scale, band.scale);
+	sum.min = Math.max(sum.min, band.min);
+	let carry = 0;
+	for (let i = 0; i < SUM_LIMBS; i++) {
+		const limb = sum.sum[i] + band.sum[i] + carry;
+		sum.sum[i] = limb % 2 ** 32;
+		carry = Math.floor(limb / 2 ** 32);
+	}
 	sum.seen |= band.seen;
 }
 
@@ -69,9 +78,9 @@ export function perform(task, inputs) {
 	const done = /** @type {Done} */ ({ report });
 	if (task.call === 'range') {
 		done.range = emptyRange();
-		core.range(plan, band, inputs[0], done.range, report);
+		core.range(plan, task.sizes, band, inputs[0], task.given, done.range, report);
 	} else if (task.call === 'encode') {
-		done.planes = core.encode(plan, task.sizes, band, inputs[0], task.more, report);
+		done.planes = core.encode(plan, task.sizes, band, inputs[0], task.given, report);
 		if (task.measure) done.measured = measured(task.measure, inputs[0], done.planes);
 	} else {
 		const values = core.decode(plan, task.sizes, band, inputs, task.fake, report);

@@ -4,6 +4,7 @@
 import { init, openModelPath } from '../entry/node.js';
 import { BlockQuantError } from '../errors.js';
 import { quantizedModules } from '../model/weights.js';
+import { valueName } from '../scheme.js';
 import { printable, warn } from './errors.js';
 import { bitsText, bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
 import { metadataLines } from './metadata.js';
@@ -97,7 +98,7 @@ function weightCount({ tensors }, owners) {
 
 /** @param {QuantizedModule} module */
 function schemeText({ scheme }) {
-	return scheme.name ?? `${scheme.value}, ${scheme.layout}`;
+	return scheme.name ?? `${valueName(scheme)}, ${scheme.layout}`;
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { init, schemes } from '../entry/node.js';
 import { resolveScheme } from '../presets.js';
+import { valueName } from '../scheme.js';
 import { blockFields, packingText } from '../scheme/drawing.js';
 import { formatScheme } from '../scheme/object.js';
 import { schemeSizes } from '../scheme/sizes.js';
@@ -72,14 +73,14 @@ async function printScheme(name, json) {
 			planes.map((plane) => [`  ${plane.name}`, plane.dtype, shapeText(plane.shape), plane.nbytes]),
 		),
 		'',
-		drawing(scheme),
+		drawing(scheme.layout, sizes.codeBits),
 	);
 }
 
-/** Where the bits go. @param {Scheme} scheme */
-function drawing({ layout = 'planes', value }) {
+/** Where the bits go. @param {string | undefined} layout @param {number} codeBits */
+function drawing(layout = 'planes', codeBits) {
 	const fields = blockFields(layout);
-	if (!fields) return `  ${packingText(layout, bitsOf(value))}`;
+	if (!fields) return `  ${packingText(layout, codeBits)}`;
 	const last = fields[fields.length - 1];
 	return [
 		`one block of ${last.at + last.nbytes} bytes:`,
@@ -96,7 +97,8 @@ function drawing({ layout = 'planes', value }) {
  * @param {Scheme} scheme
  * @param {number} total
  */
-function bitsInBlocks({ value, scales, mins = [] }, total) {
+function bitsInBlocks(scheme, total) {
+	const { scales, mins = [] } = scheme;
 	/** @type {(what: string) => (level: import('../scheme.js').Level) => { part: string, bitsPerWeight: number }} */
 	const share = (what) => (level) => ({
 		part: `${what}: ${level.dtype} ${blockText(level.block)}`,
@@ -104,7 +106,7 @@ function bitsInBlocks({ value, scales, mins = [] }, total) {
 	});
 	const parameters = [...scales.map(share('scales')), ...mins.map(share('mins'))];
 	const codes = parameters.reduce((bits, part) => bits - part.bitsPerWeight, total);
-	return [{ part: `codes: ${value}`, bitsPerWeight: codes }, ...parameters];
+	return [{ part: `codes: ${valueName(scheme)}`, bitsPerWeight: codes }, ...parameters];
 }
 
 /** @param {string} dtype its first number is its bits: i4, f16, f8e4m3, e8m0; but a ue4m3 is a byte, too */

@@ -4,6 +4,8 @@
 
 import { BlockQuantError } from '../errors.js';
 
+import { valueName } from '../scheme.js';
+
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
 /** @type {Record<string, string>} */
@@ -51,7 +53,7 @@ export function schemeToArgs(scheme) {
 	return {
 		format: scheme.layout,
 		weights: {
-			...typeOf(scheme.value),
+			...typeOf(valueName(scheme)),
 			symmetric: scheme.zero === undefined,
 			...strategyOf(inner.block, 'channel', outer !== undefined),
 			dynamic: false,

@@ -20,6 +20,9 @@ export const DTYPES = [
 		'e8m0',
 		'ue4m3',
 		'ggml_ue4m3',
+		'nf4',
+		'iq4_nl',
+		'codebook',
 		'input',
 		'i64',
 		'i32',
@@ -29,13 +32,13 @@ export const DTYPES = [
 ];
 
 /** enum bq_calibration */
-export const CALIBRATIONS = ['minmax', 'search'];
+export const CALIBRATIONS = ['minmax', 'search', 'absmean', 'percentile', 'mse'];
 
 /** enum bq_activation */
 export const ACTIVATIONS = ['none', 'dynamic', 'local', 'static'];
 
 /** enum bq_rules_id */
-export const RULES = ['compressed-tensors', 'ggml', 'ggml-signed'];
+export const RULES = ['compressed-tensors', 'ggml', 'ggml-signed', 'plain', 'coreai', 'burn'];
 
 /** enum bq_layout_id */
 export const LAYOUTS = [
@@ -104,11 +107,17 @@ export const STATUSES = [
 	'too-big',
 	'bad-dtype',
 	'bad-kernels',
+	'bad-calibration',
+	'bad-codebook',
 ];
 
 export const MAX_RANK = 5;
 export const MAX_LEVELS = 3;
 export const MAX_PLANES = 10;
+export const MAX_CODEBOOK = 256;
+
+/** 32-bit limbs of a sum of magnitudes. */
+export const SUM_LIMBS = 11;
 
 const dims = arrayOf('u64', MAX_RANK);
 
@@ -117,12 +126,15 @@ export const Level = struct({ dtype: 'u32', rank: 'u32', edge: arrayOf('u32', MA
 export const Scheme = struct({
 	value: 'u32',
 	narrow: 'u32',
+	codebook: 'u32',
 	nscales: 'u32',
 	scale: arrayOf(Level, MAX_LEVELS),
 	zero: 'u32',
+	symmetric: 'u32',
 	nmins: 'u32',
 	min: arrayOf(Level, MAX_LEVELS),
 	calibration: 'u32',
+	calibration_argument: 'f64',
 	rules: 'u32',
 	layout: 'u32',
 	fused: 'u32',
@@ -157,6 +169,10 @@ export const Plan = struct({
 	cells_per_unit: 'u32',
 	row_nbytes: 'u32',
 	workspace_nbytes: 'u32',
+	tensor_level: 'u32',
+	value_bits: 'u32',
+	ncodebook: 'u32',
+	parameter_work: 'u32',
 	encode_work: 'u32',
 	decode_work: 'u32',
 	result: 'u32',
@@ -167,6 +183,9 @@ export const Plan = struct({
 	rows_per_item: 'u64',
 	steps_per_item: 'u64',
 	plane: arrayOf(Plane, MAX_PLANES),
+	codebook: arrayOf('f32', MAX_CODEBOOK),
+	codebook_end: arrayOf('f32', MAX_CODEBOOK),
+	codebook_code: arrayOf('u8', MAX_CODEBOOK),
 });
 
 export const Band = struct({
@@ -174,13 +193,20 @@ export const Band = struct({
 	nsteps: 'u64',
 	value_offset: 'u64',
 	nvalues: 'u64',
-	cell_offset: 'u64',
-	ncells: 'u64',
+	cell_offset: arrayOf('u64', MAX_LEVELS),
+	ncells: arrayOf('u64', MAX_LEVELS),
 	plane_offset: arrayOf('u64', MAX_PLANES),
 	plane_nbytes: arrayOf('u32', MAX_PLANES),
 });
 
-export const TensorRange = struct({ lo: 'f32', hi: 'f32', seen: 'u32' });
+export const TensorRange = struct({
+	lo: 'f32',
+	hi: 'f32',
+	scale: 'f32',
+	min: 'f32',
+	sum: arrayOf('u32', SUM_LIMBS),
+	seen: 'u32',
+});
 
 export const Report = struct({
 	fused_values: 'u64',

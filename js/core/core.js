@@ -3,6 +3,7 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { Band, DTYPES, KERNELS, MAX_RANK, Plan, Report, STATUSES, Scheme, TensorRange } from './abi.js';
+import { statusText } from './status.js';
 
 const PAGE = 65536;
 
@@ -17,10 +18,20 @@ const ALIGN = 16;
  * @property {number} nsteps
  * @property {number} value_offset
  * @property {number} nvalues
- * @property {number} cell_offset
- * @property {number} ncells
+ * @property {number[]} cell_offset of each level
+ * @property {number[]} ncells of each level
  * @property {number[]} plane_offset
  * @property {number[]} plane_nbytes
+ */
+
+/**
+ * What is given with the weights of a band.
+ * @typedef {object} Given
+ * @property {Float32Array} [importance] nimportance rows, one number a column
+ * @property {number} [nimportance]
+ * @property {Float32Array} [lo] ranges of the innermost blocks of the band, to use instead of measuring
+ * @property {Float32Array} [hi]
+ * @property {boolean} [correct]
  */
 
 /** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
@@ -118,7 +129,7 @@ export class Core {
 
 	/**
 	 * Lays a tensor out.
-	 * @param {any} scheme struct bq_scheme as an object
+	 * @param {any} scheme struct bq_scheme as an object; table: the values of its codebook, if it has one
 	 * @param {string} input dtype of the weights
 	 * @param {number[]} shape
 	 * @returns {{ status: string, plan: any, bytes: PlanBytes }} plan: struct bq_plan as an object
@@ -127,12 +138,14 @@ export class Core {
 		if (shape.length > MAX_RANK) return { status: 'bad-shape', plan: null, bytes: /** @type {any} */ (null) };
 		return this.#scope(() => {
 			const schemeAt = this.#putStruct(Scheme, scheme);
+			const tableAt = this.#put(scheme.table);
 			const dimsAt = this.#take(8 * MAX_RANK);
 			const view = this.#view();
 			shape.forEach((dim, i) => view.setBigUint64(dimsAt + 8 * i, BigInt(dim), true));
 			const planAt = this.#take(Plan.size);
 			const status = this.#exports.bq_plan(
 				schemeAt,
+				tableAt,
 				DTYPES.indexOf(input),
 				this.kernels,
 				shape.length,
@@ -154,14 +167,30 @@ export class Core {
 	}
 
 	/**
-	 * Merges a band's range into range and its counts into report.
-	 * @param {PlanBytes} plan @param {BandStruct} band @param {Uint8Array} weights @param {any} range @param {any} report
+	 * Merges what a band says of the tensor into range and its counts into report.
+	 * @param {PlanBytes} plan
+	 * @param {{ workspace_nbytes: number }} sizes of the same plan
+	 * @param {BandStruct} band
+	 * @param {Uint8Array} weights
+	 * @param {Given} given
+	 * @param {any} range
+	 * @param {any} report
 	 */
-	range(plan, band, weights, range, report) {
+	range(plan, sizes, band, weights, given, range, report) {
 		this.#scope(() => {
 			const rangeAt = this.#putStruct(TensorRange, range);
 			const reportAt = this.#putStruct(Report, report);
-			this.#exports.bq_range(this.#put(plan), this.#putStruct(Band, band), this.#put(weights), rangeAt, reportAt);
+			const planAt = this.#put(plan);
+			const bandAt = this.#putStruct(Band, band);
+			const weightsAt = this.#put(weights);
+			const importanceAt = this.#put(given.importance);
+			const loAt = this.#put(given.lo);
+			const hiAt = this.#put(given.hi);
+			const workspaceAt = this.#take(sizes.workspace_nbytes);
+			this.#exports.bq_range(
+				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, loAt, hiAt],
+				...[given.correct ? 1 : 0, workspaceAt, rangeAt, reportAt],
+			);
 			Object.assign(range, TensorRange.read(this.#view(), rangeAt));
 			Object.assign(report, Report.read(this.#view(), reportAt));
 		});
@@ -170,10 +199,12 @@ export class Core {
 	/** Memory for every plane of a band, and an array of pointers to them. @param {BandStruct} band @param {number} nplanes */
 	#planes(band, nplanes) {
 		const at = Array.from({ length: nplanes }, (_, i) => this.#take(band.plane_nbytes[i]));
-		const table = this.#take(4 * nplanes);
-		const view = this.#view();
-		at.forEach((pointer, i) => view.setUint32(table + 4 * i, pointer, true));
-		return { at, table };
+		return { at, table: this.#putTable(at) };
+	}
+
+	/** An array of pointers. @param {number[]} pointers */
+	#putTable(pointers) {
+		return this.#put(Uint32Array.from(pointers));
 	}
 
 	/**
@@ -182,25 +213,27 @@ export class Core {
 	 * @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan
 	 * @param {BandStruct} band
 	 * @param {Uint8Array} weights
-	 * @param {{ importance?: Float32Array, nimportance?: number, range?: any, lo?: Float32Array, hi?: Float32Array, correct?: boolean }} more
+	 * @param {Given & { range?: any, parameters?: (Uint8Array | undefined)[] }} given range: after a first pass; parameters: codes of each
+	 *   level's cells of the band, by role
 	 * @param {any} report
 	 * @returns {Uint8Array[]} the bytes of each plane
 	 */
-	encode(plan, sizes, band, weights, more, report) {
+	encode(plan, sizes, band, weights, given, report) {
 		return this.#scope(() => {
 			const reportAt = this.#putStruct(Report, report);
 			const planAt = this.#put(plan);
 			const bandAt = this.#putStruct(Band, band);
 			const weightsAt = this.#put(weights);
-			const importanceAt = this.#put(more.importance);
-			const rangeAt = more.range ? this.#putStruct(TensorRange, more.range) : 0;
-			const loAt = this.#put(more.lo);
-			const hiAt = this.#put(more.hi);
+			const importanceAt = this.#put(given.importance);
+			const rangeAt = given.range ? this.#putStruct(TensorRange, given.range) : 0;
+			const loAt = this.#put(given.lo);
+			const hiAt = this.#put(given.hi);
+			const givenAt = given.parameters ? this.#putTable(given.parameters.map((codes) => this.#put(codes))) : 0;
 			const planes = this.#planes(band, sizes.nplanes);
 			const workspaceAt = this.#take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_encode(
-				...[planAt, bandAt, weightsAt, importanceAt, more.nimportance ?? 0, rangeAt, loAt, hiAt],
-				...[more.correct ? 1 : 0, planes.table, workspaceAt, reportAt],
+				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, rangeAt, loAt, hiAt, givenAt],
+				...[given.correct ? 1 : 0, planes.table, workspaceAt, reportAt],
 			);
 			if (status) throw new BlockQuantError('bad-scheme', statusText(STATUSES[status]));
 			Object.assign(report, Report.read(this.#view(), reportAt));
@@ -261,29 +294,4 @@ export class Core {
 			sums.set(new Float64Array(this.#exports.memory.buffer, sumsAt, 5));
 		});
 	}
-}
-
-/** What each broken rule means; docs/schemes.md says more under the same word. @type {Record<string, string>} */
-const RULE_TEXTS = {
-	'bad-value': 'value is no dtype for codes, or narrow is not for a signed integer',
-	'bad-levels': 'there must be 1 to 3 scale levels, and as many min levels with the same blocks, or none',
-	'bad-level-dtype': 'the dtype of a level cannot hold a scale there',
-	'bad-block': 'a block has more axes than the tensor, or is no multiple of the block inside it',
-	'bad-zero': 'a zero point needs integer values of its own kind, no mins, and at least as many bits as the values',
-	'bad-rules': 'these rules do not say how to make the parameters of this scheme',
-	'bad-layout': 'this layout has no place for what the scheme stores',
-	'bad-fused': 'this kernel does not do this scheme',
-	'bad-shape': 'a shape has 1 to 5 axes and at most 2^53 values',
-	empty: 'a tensor without values cannot be quantized',
-	ragged: 'rows are not whole blocks, and this format stores only whole ones',
-	odd: 'rows have an odd number of values, and this format stores two in a byte',
-	'needs-kernel': 'the parameters of this scheme are found by a search, which does not take given ranges',
-	'too-big': 'the rows that share a block do not fit in memory together',
-	'bad-dtype': 'weights are f32, f16 or bf16',
-	'bad-kernels': 'this build lacks these kernels',
-};
-
-/** @param {string} status */
-export function statusText(status) {
-	return `${RULE_TEXTS[status]} (rule ${status} of docs/schemes.md)`;
 }

@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: MIT
 
 /**
- * @typedef {'u32' | 'u64' | 'f32'} Scalar
+ * @typedef {'u8' | 'u32' | 'u64' | 'f32' | 'f64'} Scalar
  * @typedef {{ size: number, align: number, read(view: DataView, at: number): any, write(view: DataView, at: number, value: any): void }} Type
  */
 
 /** @type {Record<Scalar, Type>} */
 const scalars = {
+	u8: {
+		size: 1,
+		align: 1,
+		read: (view, at) => view.getUint8(at),
+		write: (view, at, value) => view.setUint8(at, value ?? 0),
+	},
 	u32: {
 		size: 4,
 		align: 4,
@@ -19,6 +25,12 @@ const scalars = {
 		align: 4,
 		read: (view, at) => view.getFloat32(at, true),
 		write: (view, at, value) => view.setFloat32(at, value ?? 0, true),
+	},
+	f64: {
+		size: 8,
+		align: 8,
+		read: (view, at) => view.getFloat64(at, true),
+		write: (view, at, value) => view.setFloat64(at, value ?? 0, true),
 	},
 	// Sizes and offsets: the core refuses shapes of more than 2^53 values, so a number holds them.
 	u64: {

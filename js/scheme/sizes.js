@@ -21,6 +21,7 @@ import { resolveScheme } from '../presets.js';
  * @property {number} nvalues
  * @property {number} nbytes of everything stored
  * @property {number} bitsPerWeight 8 * nbytes / nvalues: codes, every level of scales and mins, zero points, shapes
+ * @property {number} codeBits of one code, where codes are packed
  * @property {PlaneInfo[]} planes what is stored, in order: dtype as safetensors names it, shape, nbytes
  * @property {Grid[]} grids of parameters; in a format of blocks they lie inside the blocks
  */
@@ -39,6 +40,7 @@ export function schemeSizes(nameOrScheme, { shape, dtype = 'f32' }) {
 		nvalues: plan.nvalues,
 		nbytes: plan.nbytes,
 		bitsPerWeight: (8 * plan.nbytes) / plan.nvalues,
+		codeBits: plan.value_bits,
 		planes,
 		grids: gridsOf(scheme, shape, dtype),
 	};

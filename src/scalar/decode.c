@@ -18,9 +18,11 @@ static float value_of(const struct bq_dequantizer *d, float code, size_t cell)
 	return bq_round_to(d->result, v);
 }
 
-static float widen(uint32_t value, int is_signed, uint8_t code)
+static float widen(const struct bq_dequantizer *d, int is_signed, uint8_t code)
 {
-	switch (value) {
+	if (d->codebook)
+		return d->codebook[code];
+	switch (d->value) {
 	case BQ_F8E4M3:
 		return bq_f32_from_f8e4m3(code);
 	case BQ_F8E5M2:
@@ -42,6 +44,6 @@ void bq_decode_scalar(const struct bq_dequantizer *d, const uint8_t *codes, size
 		size_t end = count - begin < group ? count : begin + group;
 
 		for (size_t i = begin; i < end; i++)
-			out[i] = value_of(d, widen(d->value, is_signed, codes[i]), cell);
+			out[i] = value_of(d, widen(d, is_signed, codes[i]), cell);
 	}
 }

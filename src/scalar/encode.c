@@ -9,10 +9,11 @@
 
 static float quotient(const struct bq_quantizer *q, float x, size_t cell)
 {
-	float v = q->quotient == BQ_DIVIDE ? x / q->scale[cell] : x * q->scale[cell];
+	float v = q->min ? bq_round_to(q->work, x + q->min[cell]) : x;
 
+	v = q->quotient == BQ_DIVIDE ? v / q->scale[cell] : v * q->scale[cell];
 	v = bq_round_to(q->work, v);
-	return q->zero ? bq_round_to(q->work, v + q->zero[cell]) : v;
+	return q->zero && !q->zero_after ? bq_round_to(q->work, v + q->zero[cell]) : v;
 }
 
 /* A NaN stays. */
@@ -27,14 +28,15 @@ static int fits_int32(float v)
 	return v >= -2147483648.0f && v < 2147483648.0f;
 }
 
-static uint8_t integer(const struct bq_quantizer *q, float v)
+/* after: what is added once v is rounded. */
+static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 {
 	switch (q->round) {
 	case BQ_HALF_EVEN:
-		v = clamp(v, q->code_min, q->code_max);
-		return v != v ? 0 : (uint8_t)(int32_t)rintf(v);
+		v = clamp(rintf(v) + after, q->code_min, q->code_max);
+		return v != v ? 0 : (uint8_t)(int32_t)v;
 	case BQ_HALF_AWAY:
-		return fits_int32(v) ? (uint8_t)(int32_t)clamp(roundf(v), q->code_min, q->code_max) : 0;
+		return fits_int32(v) ? (uint8_t)(int32_t)clamp(roundf(v) + after, q->code_min, q->code_max) : 0;
 	default: /* BQ_FIELD_HALF_UP: one addition, then truncation, as in (int8_t)(x + 8.5f) */
 		v = v + (0.5f - q->code_min);
 		v = fits_int32(v) ? truncf(clamp(v, 0, q->code_max - q->code_min)) : 0;
@@ -60,6 +62,23 @@ static uint8_t minifloat(const struct bq_quantizer *q, float v)
 	}
 }
 
+/* The nearest entry of the table, the lower of two. */
+static uint8_t entry(const struct bq_quantizer *q, float v)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i + 1 < q->ncodebook; i++)
+		found += v > q->codebook_end[i];
+	return q->codebook_code[found];
+}
+
+static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float v, size_t cell)
+{
+	if (is_integer)
+		return integer(q, v, q->zero && q->zero_after ? q->zero[cell] : 0);
+	return q->ncodebook ? entry(q, v) : minifloat(q, v);
+}
+
 void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
 {
 	const int is_integer = bq_is_integer(q->value);
@@ -67,10 +86,7 @@ void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t end = count - begin < group ? count : begin + group;
 
-		for (size_t i = begin; i < end; i++) {
-			float v = quotient(q, x[i], cell);
-
-			codes[i] = is_integer ? integer(q, v) : minifloat(q, v);
-		}
+		for (size_t i = begin; i < end; i++)
+			codes[i] = code_of(q, is_integer, quotient(q, x[i], cell), cell);
 	}
 }

@@ -46,14 +46,14 @@ static void prepare(struct subject *s, const struct bq_scheme *scheme, uint32_t 
 	const uint64_t dims[2] = { ROWS, COLS };
 
 	memset(s, 0, sizeof(*s));
-	if (bq_plan(scheme, BQ_F32, kernels, 2, dims, &s->plan))
+	if (bq_plan(scheme, NULL, BQ_F32, kernels, 2, dims, &s->plan))
 		abort();
 	bq_band(&s->plan, 0, UINT32_MAX, &s->band);
 	for (uint32_t i = 0; i < s->plan.nplanes; i++)
 		s->planes[i] = test_buffer(s->band.plane_nbytes[i], 0);
 	s->workspace = test_buffer(s->plan.workspace_nbytes, 0);
 	if (s->plan.passes == 2)
-		bq_range(&s->plan, &s->band, weights, &s->range, &s->report);
+		bq_range(&s->plan, &s->band, weights, NULL, 0, NULL, NULL, 0, s->workspace, &s->range, &s->report);
 }
 
 static void run(struct subject *s, enum op op)
@@ -66,8 +66,9 @@ static void run(struct subject *s, enum op op)
 	}
 	/* The first pass is part of what a user waits for. */
 	if (s->plan.passes == 2)
-		bq_range(&s->plan, &s->band, weights, &range, &s->report);
-	bq_encode(&s->plan, &s->band, weights, op == ENCODE_WEIGHTED ? importance : NULL, 1, &range, NULL, NULL, 0, s->planes,
+		bq_range(&s->plan, &s->band, weights, NULL, 0, NULL, NULL, 0, s->workspace, &range, &s->report);
+	bq_encode(&s->plan, &s->band, weights, op == ENCODE_WEIGHTED ? importance : NULL, 1,
+		s->plan.passes == 2 ? &range : NULL, NULL, NULL, NULL, 0, s->planes,
 		s->workspace, &s->report);
 }
 

@@ -150,7 +150,7 @@ static uint64_t fuzz(const struct bq_preset *preset, uint32_t round, struct rand
 	struct bq_plan plan;
 	size_t count;
 
-	if (bq_plan(&preset->scheme, input, BQ_SCALAR, 2, dims, &plan) != BQ_OK) {
+	if (bq_plan(&preset->scheme, NULL, input, BQ_SCALAR, 2, dims, &plan) != BQ_OK) {
 		CHECK(0, "%s takes no %u x %u", preset->name, (unsigned)dims[0], (unsigned)dims[1]);
 		return 0;
 	}
@@ -164,14 +164,14 @@ static uint64_t fuzz(const struct bq_preset *preset, uint32_t round, struct rand
 	decode(&plan, stored, 1u << 30, 0, expected);
 	decode(&plan, stored, 1, layout->block_values ? 1 : 0, values);
 	compare(preset, round, "scalar in bands", count, values, expected);
-	if (bq_kernel_rows() >> BQ_SIMD128 & 1 && bq_plan(&preset->scheme, input, BQ_SIMD128, 2, dims, &plan) == BQ_OK) {
+	if (bq_kernel_rows() >> BQ_SIMD128 & 1 && bq_plan(&preset->scheme, NULL, input, BQ_SIMD128, 2, dims, &plan) == BQ_OK) {
 		decode(&plan, stored, 1u << 30, 0, values);
 		compare(preset, round, "simd128", count, values, expected);
 		decode(&plan, stored, 1, layout->block_values ? 1 : 0, values);
 		compare(preset, round, "simd128 in bands", count, values, expected);
 	}
 	generic.fused = BQ_GENERIC;
-	if (preset->scheme.fused && bq_plan(&generic, input, BQ_SCALAR, 2, dims, &plan) == BQ_OK) {
+	if (preset->scheme.fused && bq_plan(&generic, NULL, input, BQ_SCALAR, 2, dims, &plan) == BQ_OK) {
 		decode(&plan, stored, 1u << 30, 0, values);
 		compare(preset, round, "the generic path", count, values, expected);
 	}

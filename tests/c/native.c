@@ -2,7 +2,8 @@
  * native.c - the core as a filter, for tests/js/native.test.js: jobs on standard input, what became of them on standard
  * output, so that the native builds can be compared with core.wasm on whatever the test thinks of.
  *
- * A job:    struct bq_scheme | u32 input, kernels, rank, correct, band_nbytes, nimportance | u64 dims[5] | weights | importance
+ * A job:    struct bq_scheme | u32 input, kernels, rank, correct, band_nbytes, nimportance | u64 dims[5] | codebook | weights |
+ *           importance
  * A result: u32 status, u32 fused | planes | decoded values | fake-quantized values
  */
 #undef NDEBUG
@@ -65,8 +66,8 @@ static enum bq_status encode_band(const struct job *job, const struct bq_plan *p
 	memcpy(own, weights + band->value_offset * nbytes, (size_t)band->nvalues * nbytes);
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		planes[i] = exact(band->plane_nbytes[i]);
-	status = bq_encode(plan, band, own, job->nimportance ? importance : NULL, job->nimportance, range, NULL, NULL, job->correct,
-		planes, workspace, report);
+	status = bq_encode(plan, band, own, job->nimportance ? importance : NULL, job->nimportance,
+		plan->passes == 2 ? range : NULL, NULL, NULL, NULL, job->correct, planes, workspace, report);
 	copy_planes(plan, band, stored, planes, 1);
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		free(planes[i]);
@@ -93,7 +94,8 @@ static void decode_band(const struct bq_plan *plan, const struct bq_band *band, 
 static void run(const struct job *job)
 {
 	struct bq_plan plan;
-	enum bq_status status = bq_plan(&job->scheme, job->input, job->kernels, job->rank, job->dims, &plan);
+	float *codebook = read_bytes(job->scheme.codebook * sizeof(float));
+	enum bq_status status = bq_plan(&job->scheme, codebook, job->input, job->kernels, job->rank, job->dims, &plan);
 	uint32_t head[2] = { status, 0 };
 	struct bq_report report = { 0 };
 	struct bq_tensor_range range = { 0 };
@@ -104,6 +106,7 @@ static void run(const struct job *job)
 	void *workspace;
 	uint64_t steps;
 
+	free(codebook);
 	if (status) {
 		uint64_t nvalues = 1;
 
@@ -124,7 +127,8 @@ static void run(const struct job *job)
 
 	for (uint64_t step = 0; plan.passes == 2 && step < steps; step += band.nsteps) {
 		bq_band(&plan, step, job->band_nbytes, &band);
-		bq_range(&plan, &band, weights + band.value_offset * bq_dtype(plan.input)->nbytes, &range, &report);
+		bq_range(&plan, &band, weights + band.value_offset * bq_dtype(plan.input)->nbytes, job->nimportance ? importance : NULL,
+			job->nimportance, NULL, NULL, job->correct, workspace, &range, &report);
 	}
 	for (uint64_t step = 0; step < steps && !head[0]; step += band.nsteps) {
 		bq_band(&plan, step, job->band_nbytes, &band);

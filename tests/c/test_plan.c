@@ -25,7 +25,7 @@ static struct bq_scheme named(const char *name)
 static struct bq_plan planned(const struct bq_scheme *scheme, uint32_t input, uint32_t rank, const uint64_t *dims)
 {
 	struct bq_plan plan;
-	const enum bq_status status = bq_plan(scheme, input, BQ_SCALAR, rank, dims, &plan);
+	const enum bq_status status = bq_plan(scheme, NULL, input, BQ_SCALAR, rank, dims, &plan);
 
 	CHECK(status == BQ_OK, "status %d", status);
 	return plan;
@@ -265,12 +265,12 @@ static const struct refusal refusals[] = {
 	{ BQ_OK, "wider, one a byte", { .value = BQ_I4, ONE(BQ_F32, CHANNEL), .zero = BQ_I8, CT }, { 0 } },
 	{ BQ_OK, "unsigned", { .value = BQ_U4, ONE(BQ_F32, CHANNEL), .zero = BQ_U4, CT }, { 0 } },
 	{ BQ_BAD_RULES, "no row", { .value = BQ_I8, ONE(BQ_F32, CHANNEL), .rules = BQ_NRULES }, { 0 } },
-	{ BQ_BAD_RULES, "ggml has no zero points", { .value = BQ_I4, ONE(BQ_F32, CHANNEL), .zero = BQ_I4, GGML }, { 0 } },
+	{ BQ_OK, "a zero point of ggml rules", { .value = BQ_I4, ONE(BQ_F32, CHANNEL), .zero = BQ_I4, GGML }, { 0 } },
 	{ BQ_BAD_RULES, "a zero point under two scales",
 		{ .value = BQ_I4, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } }, .zero = BQ_I4, CT }, { 0 } },
 	{ BQ_BAD_RULES, "a zero point beside a power of two", { .value = BQ_I4, ONE(BQ_E8M0, GROUP(32)), .zero = BQ_I4, CT }, { 0 } },
 	{ BQ_BAD_RULES, "unsigned codes have no negative", { .value = BQ_U4, ONE(BQ_F32, CHANNEL), CT }, { 0 } },
-	{ BQ_BAD_RULES, "ggml has no powers of two", { .value = BQ_I8, ONE(BQ_E8M0, GROUP(32)), GGML }, { 0 } },
+	{ BQ_OK, "powers of two of ggml rules", { .value = BQ_I8, ONE(BQ_E8M0, GROUP(32)), GGML }, { 0 } },
 	{ BQ_BAD_RULES, "powers of two for integers", { .value = BQ_I8, ONE(BQ_E8M0, GROUP(32)), CT }, { 0 } },
 	{ BQ_BAD_RULES, "i1 divided by its highest code", { .value = BQ_I1, ONE(BQ_F32, CHANNEL), GGML }, { 0 } },
 	{ BQ_BAD_RULES, "i1 under a multiplier",
@@ -279,7 +279,7 @@ static const struct refusal refusals[] = {
 	{ BQ_BAD_RULES, "roundf on floats", { .value = BQ_F8E4M3, ONE(BQ_F32, CHANNEL), GGML }, { 0 } },
 	{ BQ_BAD_RULES, "a signed extent on floats", { .value = BQ_F8E4M3, ONE(BQ_F32, CHANNEL), SIGNED }, { 0 } },
 	{ BQ_BAD_RULES, "a signed extent of the whole tensor", { .value = BQ_I8, ONE(BQ_F32, TENSOR), SIGNED }, { 0 } },
-	{ BQ_BAD_RULES, "nested scales without a search",
+	{ BQ_OK, "nested scales",
 		{ .value = BQ_I8, PAIR(BQ_F16, 32, BQ_F16, 256), GGML }, { 0 } },
 	{ BQ_BAD_RULES, "a multiplier that is no f32",
 		{ .value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F16, TENSOR } }, CT }, { 0 } },
@@ -287,14 +287,28 @@ static const struct refusal refusals[] = {
 		{ .value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, CHANNEL } }, CT }, { 0 } },
 	{ BQ_BAD_RULES, "a multiplier of integers",
 		{ .value = BQ_I8, .nscales = 2, .scale = { { BQ_U6, GROUP(16) }, { BQ_F32, TENSOR } }, CT }, { 0 } },
-	{ BQ_BAD_RULES, "a multiplier in ggml",
+	{ BQ_OK, "a factor of the tensor",
 		{ .value = BQ_I8, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } }, GGML }, { 0 } },
-	{ BQ_BAD_RULES, "three levels without a search",
+	{ BQ_BAD_RULES, "three levels, one a multiplier",
 		{ .value = BQ_F4E2M1, .nscales = 3,
 			.scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, GROUP(32) }, { BQ_F32, TENSOR } }, CT }, { 0 } },
-	{ BQ_BAD_RULES, "mins without a search",
+	{ BQ_OK, "mins",
 		{ .value = BQ_U4, ONE(BQ_F32, CHANNEL), .nmins = 1, .min = { { BQ_F32, CHANNEL } }, CT }, { 0 } },
-	{ BQ_BAD_RULES, "no such calibration", { .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .calibration = 2 }, { 0 } },
+	{ BQ_BAD_CALIBRATION, "no such calibration", { .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .calibration = 5 }, { 0 } },
+	{ BQ_BAD_CALIBRATION, "an argument of none", { .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .calibration_argument = 1 }, { 0 } },
+	{ BQ_BAD_CALIBRATION, "less than half",
+		{ .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .calibration = BQ_PERCENTILE, .calibration_argument = 50 }, { 0 } },
+	{ BQ_BAD_CALIBRATION, "more than the range",
+		{ .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .calibration = BQ_MSE, .calibration_argument = 1.5 }, { 0 } },
+	{ BQ_BAD_CODEBOOK, "no table", { .value = BQ_CODEBOOK, .codebook = 4, ONE(BQ_F32, CHANNEL), CT }, { 0 } },
+	{ BQ_BAD_CODEBOOK, "a table of other values", { .value = BQ_I8, .codebook = 4, ONE(BQ_F32, CHANNEL), CT }, { 0 } },
+	{ BQ_OK, "a table that is known", { .value = BQ_NF4, ONE(BQ_F32, CHANNEL), CT }, { 0 } },
+	{ BQ_BAD_ZERO, "symmetric without a zero point", { .value = BQ_I8, .symmetric = 1, ONE(BQ_F32, CHANNEL), CT }, { 0 } },
+	{ BQ_BAD_ZERO, "mins of floats",
+		{ .value = BQ_F4E2M1, ONE(BQ_F32, CHANNEL), .nmins = 1, .min = { { BQ_F32, CHANNEL } }, CT }, { 0 } },
+	{ BQ_BAD_RULES, "mins of signed extents",
+		{ .value = BQ_I4, ONE(BQ_F32, CHANNEL), .nmins = 1, .min = { { BQ_F32, CHANNEL } }, SIGNED }, { 0 } },
+	{ BQ_BAD_RULES, "a signed extent without a sign", { .value = BQ_I4, ONE(BQ_UE4M3, CHANNEL), SIGNED }, { 0 } },
 	{ BQ_BAD_LAYOUT, "no row", { .value = BQ_I8, ONE(BQ_F32, CHANNEL), CT, .layout = BQ_NLAYOUTS }, { 0 } },
 	{ BQ_BAD_LAYOUT, "nibbles of 8 bits",
 		{ .value = BQ_F8E4M3, ONE(BQ_F32, CHANNEL), CT, .layout = BQ_LAYOUT_NVFP4_PACK_QUANTIZED }, { 0 } },
@@ -374,7 +388,7 @@ static void every_broken_rule_has_its_status(void)
 			rank++;
 
 		const enum bq_status got =
-			bq_plan(&refusal->scheme, BQ_F32, BQ_SCALAR, rank ? rank : 2, rank ? refusal->dims : usual, &plan);
+			bq_plan(&refusal->scheme, NULL, BQ_F32, BQ_SCALAR, rank ? rank : 2, rank ? refusal->dims : usual, &plan);
 
 		CHECK(got == refusal->status, "%s: status %d, expected %d", refusal->why, got, refusal->status);
 		seen |= 1u << refusal->status;
@@ -391,19 +405,19 @@ static void arguments_that_are_no_rows_are_refused(void)
 	struct bq_plan plan;
 
 	for (uint32_t rank = 0; rank <= BQ_MAX_RANK + 1; rank++) {
-		const enum bq_status status = bq_plan(&scheme, BQ_F32, BQ_SCALAR, rank, dims, &plan);
+		const enum bq_status status = bq_plan(&scheme, NULL, BQ_F32, BQ_SCALAR, rank, dims, &plan);
 
 		CHECK(status == (rank >= 1 && rank <= BQ_MAX_RANK ? BQ_OK : BQ_BAD_SHAPE), "rank %u: status %d", rank, status);
 	}
-	CHECK(bq_plan(&scheme, BQ_F32, BQ_SCALAR, UINT32_MAX, dims, &plan) == BQ_BAD_SHAPE, "the largest rank");
+	CHECK(bq_plan(&scheme, NULL, BQ_F32, BQ_SCALAR, UINT32_MAX, dims, &plan) == BQ_BAD_SHAPE, "the largest rank");
 	for (uint32_t input = 0; input <= BQ_NDTYPES; input++) {
-		const enum bq_status status = bq_plan(&scheme, input, BQ_SCALAR, 2, dims, &plan);
+		const enum bq_status status = bq_plan(&scheme, NULL, input, BQ_SCALAR, 2, dims, &plan);
 
 		CHECK(status == (input == BQ_F32 || input == BQ_F16 || input == BQ_BF16 ? BQ_OK : BQ_BAD_DTYPE),
 			"input %u: status %d", input, status);
 	}
 	for (uint32_t id = 0; id <= BQ_NKERNELS; id++) {
-		const enum bq_status status = bq_plan(&scheme, BQ_F32, id, 2, dims, &plan);
+		const enum bq_status status = bq_plan(&scheme, NULL, BQ_F32, id, 2, dims, &plan);
 
 		CHECK(status == (bq_kernel_rows() >> id & 1 ? BQ_OK : BQ_BAD_KERNELS), "kernels %u: status %d", id, status);
 	}
@@ -419,7 +433,7 @@ static void a_tensor_without_values_is_empty(void)
 				struct bq_plan plan;
 
 				dims[axis] = 0;
-				CHECK(bq_plan(&bq_preset_at(i)->scheme, BQ_F32, BQ_SCALAR, rank, dims, &plan) == BQ_EMPTY,
+				CHECK(bq_plan(&bq_preset_at(i)->scheme, NULL, BQ_F32, BQ_SCALAR, rank, dims, &plan) == BQ_EMPTY,
 					"%s, axis %u of %u", bq_preset_at(i)->name, axis, rank);
 			}
 }
@@ -435,7 +449,7 @@ static void a_fused_kernel_does_no_other_scheme(void)
 
 		if (!preset->fused)
 			continue;
-		CHECK(bq_plan(preset, BQ_F32, BQ_SCALAR, 2, dims, &plan) == BQ_OK, "%s", bq_preset_at(i)->name);
+		CHECK(bq_plan(preset, NULL, BQ_F32, BQ_SCALAR, 2, dims, &plan) == BQ_OK, "%s", bq_preset_at(i)->name);
 		for (size_t word = 0; word < sizeof(struct bq_scheme) / 4; word++) {
 			struct bq_scheme changed = *preset;
 			uint32_t value;
@@ -446,7 +460,7 @@ static void a_fused_kernel_does_no_other_scheme(void)
 			if (changed.fused == BQ_GENERIC)
 				continue;
 
-			const enum bq_status status = bq_plan(&changed, BQ_F32, BQ_SCALAR, 2, dims, &plan);
+			const enum bq_status status = bq_plan(&changed, NULL, BQ_F32, BQ_SCALAR, 2, dims, &plan);
 			const enum bq_status expected = changed.rules >= BQ_NRULES ? BQ_BAD_RULES
 				: changed.layout >= BQ_NLAYOUTS                        ? BQ_BAD_LAYOUT
 																	   : BQ_BAD_FUSED;
@@ -514,9 +528,9 @@ static void check_bands(const struct bq_plan *plan, uint32_t max_nbytes, const c
 		CHECK(band.plane_nbytes[0] == band.nvalues / plan->cols * plan->row_nbytes, "%s, step %llu", what,
 			(unsigned long long)step);
 		if (plan->scheme.scale[0].rank)
-			CHECK(band.cell_offset == cell && band.ncells, "%s, step %llu", what, (unsigned long long)step);
+			CHECK(band.cell_offset[0] == cell && band.ncells[0], "%s, step %llu", what, (unsigned long long)step);
 		else
-			CHECK(band.cell_offset == 0 && band.ncells == 1, "%s, step %llu", what, (unsigned long long)step);
+			CHECK(band.cell_offset[0] == 0 && band.ncells[0] == 1, "%s, step %llu", what, (unsigned long long)step);
 		for (uint32_t p = 0; p < BQ_MAX_PLANES; p++) {
 			const struct bq_plane *plane = &plan->plane[p];
 			const int grows = p < plan->nplanes && plane->step_nbytes;
@@ -530,7 +544,7 @@ static void check_bands(const struct bq_plan *plan, uint32_t max_nbytes, const c
 		}
 		step += band.nsteps;
 		value += band.nvalues;
-		cell += band.ncells;
+		cell += band.ncells[0];
 	}
 	CHECK(step == total && value == plan->nvalues, "%s, %u bytes: %llu values", what, max_nbytes, (unsigned long long)value);
 	CHECK(!plan->scheme.scale[0].rank || cell == cells_of(plan), "%s, %u bytes: %llu cells", what, max_nbytes,
@@ -772,12 +786,15 @@ static void structs_have_no_padding(void)
 	BEGIN();
 	FIELD(bq_scheme, value);
 	FIELD(bq_scheme, narrow);
+	FIELD(bq_scheme, codebook);
 	FIELD(bq_scheme, nscales);
 	FIELD(bq_scheme, scale);
 	FIELD(bq_scheme, zero);
+	FIELD(bq_scheme, symmetric);
 	FIELD(bq_scheme, nmins);
 	FIELD(bq_scheme, min);
 	FIELD(bq_scheme, calibration);
+	FIELD(bq_scheme, calibration_argument);
 	FIELD(bq_scheme, rules);
 	FIELD(bq_scheme, layout);
 	FIELD(bq_scheme, fused);
@@ -785,7 +802,7 @@ static void structs_have_no_padding(void)
 	FIELD(bq_scheme, act);
 	FIELD(bq_scheme, act_scale);
 	END(bq_scheme);
-	CHECK(sizeof(struct bq_level) == 28 && sizeof(struct bq_scheme) == 4 * 11 + 7 * 28, "%zu bytes", sizeof(struct bq_scheme));
+	CHECK(sizeof(struct bq_level) == 28 && sizeof(struct bq_scheme) == 4 * 13 + 8 + 7 * 28, "%zu bytes", sizeof(struct bq_scheme));
 	BEGIN();
 	FIELD(bq_plane, role);
 	FIELD(bq_plane, dtype);
@@ -808,6 +825,9 @@ static void structs_have_no_padding(void)
 	BEGIN();
 	FIELD(bq_tensor_range, lo);
 	FIELD(bq_tensor_range, hi);
+	FIELD(bq_tensor_range, scale);
+	FIELD(bq_tensor_range, min);
+	FIELD(bq_tensor_range, sum);
 	FIELD(bq_tensor_range, seen);
 	END(bq_tensor_range);
 	BEGIN();

@@ -94,7 +94,7 @@ static void encode_band(struct outcome *o, const struct bq_band *band, const uin
 	for (uint32_t p = 0; p < o->plan.nplanes; p++)
 		planes[p] = guarded(band->plane_nbytes[p]);
 	o->status = bq_encode(&o->plan, band, own, options->importance, options->nimportance, o->plan.passes == 2 ? range : NULL,
-		options->lo ? options->lo + band->cell_offset : NULL, options->hi ? options->hi + band->cell_offset : NULL,
+		options->lo ? options->lo + band->cell_offset[0] : NULL, options->hi ? options->hi + band->cell_offset[0] : NULL, NULL,
 		options->correct, planes, workspace, &o->encoded);
 	CHECK(!memcmp(own, weights + band->value_offset * value_nbytes, nbytes), "kernels %u: the weights changed", kernels);
 	for (uint32_t p = 0; p < o->plan.nplanes; p++) {
@@ -104,6 +104,16 @@ static void encode_band(struct outcome *o, const struct bq_band *band, const uin
 	}
 	release(workspace, o->plan.workspace_nbytes, "workspace of bq_encode");
 	release(own, nbytes, "weights");
+}
+
+static void range_band(struct outcome *o, const struct bq_band *band, const uint8_t *weights, const struct options *options)
+{
+	void *workspace = guarded(o->plan.workspace_nbytes);
+
+	bq_range(&o->plan, band, weights + band->value_offset * bq_dtype(o->plan.input)->nbytes, options->importance, options->nimportance,
+		options->lo ? options->lo + band->cell_offset[0] : NULL, options->hi ? options->hi + band->cell_offset[0] : NULL,
+		options->correct, workspace, &o->range, &o->encoded);
+	release(workspace, o->plan.workspace_nbytes, "workspace of bq_range");
 }
 
 static void decode_band(struct outcome *o, const struct bq_band *band, uint32_t fake, float *values)
@@ -154,7 +164,7 @@ static struct outcome run_with(const struct bq_scheme *scheme, uint32_t input, u
 	uint8_t *weights;
 	uint32_t nbands;
 
-	o.status = bq_plan(scheme, input, kernels, rank, dims, &o.plan);
+	o.status = bq_plan(scheme, NULL, input, kernels, rank, dims, &o.plan);
 	CHECK(o.status == BQ_OK, "kernels %u: status %d of bq_plan", kernels, o.status);
 	if (o.status)
 		abort();
@@ -166,7 +176,7 @@ static struct outcome run_with(const struct bq_scheme *scheme, uint32_t input, u
 	nbands = list_bands(&o.plan, options, bands, sizeof bands / sizeof *bands);
 
 	for (uint32_t b = 0; o.plan.passes == 2 && b < nbands; b++)
-		bq_range(&o.plan, &bands[b], weights + bands[b].value_offset * bq_dtype(input)->nbytes, &o.range, &o.encoded);
+		range_band(&o, &bands[b], weights, options);
 	for (uint32_t b = 0; b < nbands && !o.status; b++)
 		encode_band(&o, &bands[b], weights, options);
 	for (uint32_t b = 0; b < nbands && !o.status; b++) {
@@ -365,7 +375,7 @@ static void mxfp4_decodes_as_in_the_references_tests(void)
 	struct bq_band band;
 	float values[4];
 
-	CHECK(bq_plan(&scheme, BQ_BF16, kernels, 2, dims, &o.plan) == BQ_OK, "no plan");
+	CHECK(bq_plan(&scheme, NULL, BQ_BF16, kernels, 2, dims, &o.plan) == BQ_OK, "no plan");
 	o.planes[0] = test_buffer(2, 0);
 	o.planes[1] = test_buffer(2, 0);
 	memcpy(o.planes[0], codes, 2);
@@ -453,7 +463,7 @@ static void a_multiplier_scales_the_references_parameters(void)
 	};
 	static const uint32_t inputs[] = { BQ_F32, BQ_F16, BQ_BF16 };
 	static const float x[4], expected[4] = { 288, 144, 448, 0.125f };
-	const struct bq_tensor_range range = { -3, 2, 1 };
+	const struct bq_tensor_range range = { .lo = -3, .hi = 2, .seen = 1 };
 	const struct options options = { .lo = pair_lo, .hi = pair_hi, .range = &range };
 	float scales[4];
 
@@ -1191,7 +1201,7 @@ static void nested_scales_and_mins_decode_by_their_definition(void)
 	struct bq_band band;
 	uint32_t state = 4;
 
-	CHECK(bq_plan(&scheme, BQ_F32, kernels, 2, dims, &o.plan) == BQ_OK, "no plan");
+	CHECK(bq_plan(&scheme, NULL, BQ_F32, kernels, 2, dims, &o.plan) == BQ_OK, "no plan");
 	for (uint32_t p = 0; p < o.plan.nplanes; p++) {
 		const struct bq_plane *plane = &o.plan.plane[p];
 
@@ -1449,16 +1459,18 @@ static void a_report_and_a_range_are_added_to(void)
 	const uint64_t dims[2] = { 1, 512 };
 	struct bq_report report = { .fused_values = 1, .generic_values = 2, .overflow_blocks = 3, .nonfinite_values = 4,
 		.first_nonfinite = 7 };
-	struct bq_tensor_range range = { -100, 0.5f, 1 };
+	struct bq_tensor_range range = { .lo = -100, .hi = 0.5f, .seen = 1 };
+	void *workspace;
 	struct bq_plan plan;
 	struct bq_band band;
 
 	fill_normal(1, x, 512);
 	x[9] = NAN;
 	x[11] = 20;
-	CHECK(bq_plan(&scheme, BQ_F32, kernels, 2, dims, &plan) == BQ_OK, "no plan");
+	CHECK(bq_plan(&scheme, NULL, BQ_F32, kernels, 2, dims, &plan) == BQ_OK, "no plan");
 	bq_band(&plan, 0, 1, &band);
-	bq_range(&plan, &band, x, &range, &report);
+	workspace = guarded(plan.workspace_nbytes);
+	bq_range(&plan, &band, x, NULL, 0, NULL, NULL, 0, workspace, &range, &report);
 	CHECK(report.fused_values == 1 && report.generic_values == 2 && report.overflow_blocks == 3 && report.nonfinite_values == 5 &&
 			report.first_nonfinite == 7,
 		"kernels %u: the first is at %llu", kernels, (unsigned long long)report.first_nonfinite);
@@ -1466,7 +1478,8 @@ static void a_report_and_a_range_are_added_to(void)
 	x[9] = 0;
 	range.lo = -100;
 	range.hi = 0.5f;
-	bq_range(&plan, &band, x, &range, &report);
+	bq_range(&plan, &band, x, NULL, 0, NULL, NULL, 0, workspace, &range, &report);
+	release(workspace, plan.workspace_nbytes, "workspace of bq_range");
 	CHECK(range.lo == -100 && range.hi == 20 && report.nonfinite_values == 5, "kernels %u: %g, %g", kernels, range.lo, range.hi);
 }
 
@@ -1497,12 +1510,15 @@ static void the_range_is_independent_of_the_order_of_bands(void)
 		if (round % 10 == 9)
 			x[test_next(&state) % MOST] = NAN;
 		weights = convert(input, x, MOST);
-		CHECK(bq_plan(&scheme, input, kernels, 2, dims, &plan) == BQ_OK && plan.passes == 2, "no plan of two passes");
+		CHECK(bq_plan(&scheme, NULL, input, kernels, 2, dims, &plan) == BQ_OK && plan.passes == 2, "no plan of two passes");
 		for (uint32_t k = 0; k < 16; k++) {
 			struct bq_band band;
+			void *workspace;
 
 			bq_band(&plan, (first + k * stride) % 16, 1, &band);
-			bq_range(&plan, &band, weights + band.value_offset * bq_dtype(input)->nbytes, &range, &report);
+			workspace = guarded(plan.workspace_nbytes);
+			bq_range(&plan, &band, weights + band.value_offset * bq_dtype(input)->nbytes, NULL, 0, NULL, NULL, 0, workspace, &range, &report);
+			release(workspace, plan.workspace_nbytes, "workspace of bq_range");
 		}
 		if (round % 10 == 9)
 			CHECK(bq_bits(range.lo) == BQ_F32_NAN && bq_bits(range.hi) == BQ_F32_NAN, "kernels %u: a NaN is lost", kernels);

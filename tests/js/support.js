@@ -172,7 +172,8 @@ export function throughNative(program, kernels, cases) {
 			dims[i] = BigInt(dim);
 		});
 		head.set(bytesOf(dims), head.length - 8 * MAX_RANK);
-		jobs.push(head, bytesOf(data), ...(imatrix ? [bytesOf(imatrix)] : []));
+		const { table } = structOfScheme(scheme.name ? { ...unnamed(scheme) } : scheme);
+		jobs.push(head, ...(table ? [bytesOf(table)] : []), bytesOf(data), ...(imatrix ? [bytesOf(imatrix)] : []));
 	}
 	const { stdout, stderr, status } = spawnSync(program, { input: Buffer.concat(jobs), maxBuffer: 2 ** 31 - 1 });
 	if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * ideal.c - ranges -> the parameters that a block would have if its dtypes could hold any number.
+ */
+#include "ideal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "dtype.h"
+#include "number.h"
+
+/* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
+static float canonical(float x)
+{
+	return x != x ? bq_float(BQ_F32_NAN) : x;
+}
+
+static float clamp(float x, float min, float max)
+{
+	x = x < min ? min : x;
+	return x > max ? max : x;
+}
+
+static float magnitude(float x)
+{
+	return bq_float(bq_bits(x) & 0x7FFFFFFF);
+}
+
+/* The larger of two magnitudes; NaN is the largest. */
+static float larger(float a, float b)
+{
+	return bq_bits(a) < bq_bits(b) ? b : a;
+}
+
+float bq_largest(float lo, float hi)
+{
+	return hi < -lo ? -lo : hi; /* +0 for a block of zeros */
+}
+
+void bq_code_range(const struct bq_plan *plan, float *min, float *max)
+{
+	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
+
+	*min = value->min + (float)plan->scheme.narrow;
+	*max = value->max;
+	if (value->kind != BQ_KIND_TABLE)
+		return;
+	*max = 0;
+	for (uint32_t i = 0; i < plan->ncodebook; i++)
+		*max = larger(*max, magnitude(plan->codebook[i]));
+	*min = -*max;
+}
+
+/* The exponent of the power of two that BQ_POWER_CARRIED and BQ_POWER_BELOW make of a block's largest magnitude, as E8M0 has
+ * it. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
+static uint8_t power_of(const struct bq_encoder *encoder, float amax)
+{
+	const unsigned carry = encoder->rules->power_carry[encoder->plan->scheme.value];
+	uint32_t bits;
+	int32_t exponent, highest;
+	float min, max;
+
+	bq_code_range(encoder->plan, &min, &max);
+	highest = (int32_t)(bq_bits(max) >> 23) - 127;
+	if (encoder->rules->power == BQ_POWER_BELOW) {
+		exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
+		return (uint8_t)(exponent < 1 ? 1 : exponent);
+	}
+	if (encoder->work == BQ_F16) {
+		uint16_t half = bq_f16_from_f32(amax);
+
+		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + (0x400u >> carry)) & 0x7C00)));
+	} else {
+		bits = (bq_bits(amax) + (0x800000u >> carry)) & 0x7F800000;
+	}
+	if (bits == BQ_F32_INFINITY || amax != amax)
+		return 255;
+	exponent = (int32_t)(bits >> 23) - highest;
+	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
+}
+
+static float ideal_power(const struct bq_encoder *encoder, float amax)
+{
+	const float power = bq_round_to(encoder->work, bq_f32_from_e8m0(power_of(encoder, amax)));
+
+	/* A power that the working dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
+	return power == 0 ? 1 : power;
+}
+
+/* The ideal scale of a range; lo, hi: widened to be symmetric, where the scheme says so. */
+static float ideal_scale(const struct bq_encoder *encoder, float min, float max, float *lo, float *hi)
+{
+	const struct bq_rules *rules = encoder->rules;
+	const struct bq_scheme *scheme = &encoder->plan->scheme;
+	const uint32_t work = encoder->work;
+	const int sided = scheme->zero || scheme->nmins;
+	const float amax = rules->extent == BQ_SIGNED ? *lo : bq_largest(*lo, *hi);
+	float scale;
+
+	if (scheme->scale[0].dtype == BQ_E8M0 && rules->power != BQ_POWER_ABOVE)
+		return ideal_power(encoder, amax);
+	if (sided && !scheme->symmetric)
+		scale = bq_round_to(work, *hi - *lo) / (max - min);
+	else if (rules->divisor == BQ_SPAN)
+		scale = bq_round_to(work, 2 * amax) / (max - min);
+	else if (sided || rules->divisor == BQ_HALF_SPAN)
+		scale = amax / ((max - min) / 2);
+	else
+		scale = amax / (rules->divisor == BQ_CODE_MIN ? min : max);
+	if (scheme->symmetric) {
+		*lo = -amax;
+		*hi = amax;
+	}
+	scale = canonical(bq_round_to(work, scale));
+	return scale < rules->least_scale && rules->extent == BQ_ABSOLUTE ? rules->least_scale : scale;
+}
+
+float bq_zero_point(const struct bq_encoder *encoder, float min, float max, float lo, float scale)
+{
+	const struct bq_scheme *scheme = &encoder->plan->scheme;
+	const struct bq_dtype_info *zero = bq_dtype(scheme->zero);
+	float point = bq_round_to(encoder->work, lo / scale);
+
+	if (encoder->rules->zero_after)
+		point = rintf(point);
+	point = rintf(clamp(bq_round_to(encoder->work, min - point), min, max));
+	if (scheme->symmetric)
+		point = truncf((max + min + 1) / 2);
+	point = clamp(point, zero->min, zero->max);
+	return point != point ? 0 : point; /* 0 / 0, a block of zeros */
+}
+
+void bq_ideal(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w)
+{
+	const struct bq_scheme *scheme = &encoder->plan->scheme;
+	float min, max;
+
+	bq_code_range(encoder->plan, &min, &max);
+	for (uint32_t c = 0; c < ncells; c++) {
+		w->scale[0][c] = ideal_scale(encoder, min, max, &w->lo[c], &w->hi[c]);
+		if (scheme->zero)
+			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
+		if (scheme->nmins) {
+			w->min[0][c] = canonical(-w->lo[c]);
+			w->zero[c] = min;
+		}
+	}
+}
+
+/* What the parents of a dtype's codes are made for: the largest magnitude of its codes; any number where that is float32's. */
+static float top_code(uint32_t dtype)
+{
+	const struct bq_dtype_info *info = bq_dtype(dtype);
+
+	return info->exponent == 127 ? 1 : info->max;
+}
+
+float bq_ideal_parent(const struct bq_encoder *encoder, uint32_t child_dtype, float largest_child)
+{
+	const float parent = bq_round_to(encoder->work, largest_child / top_code(child_dtype));
+
+	return parent < encoder->rules->least_parent ? encoder->rules->least_parent : parent;
+}
+
+static void ideal_parents(const struct bq_encoder *encoder, const struct bq_unit *unit, uint32_t nlevels, const struct bq_level *level,
+	float *const *value)
+{
+	for (uint32_t i = 1; i < nlevels; i++) {
+		float *parent = value[i];
+
+		memset(parent, 0, unit->ncells[i] * sizeof(float));
+		for (uint32_t c = 0; c < unit->ncells[i - 1]; c++) {
+			const uint64_t p = bq_outer_cell(encoder->plan, &level[i - 1], &level[i], c);
+
+			parent[p] = larger(parent[p], magnitude(value[i - 1][c]));
+		}
+		for (uint32_t p = 0; p < unit->ncells[i]; p++)
+			parent[p] = bq_ideal_parent(encoder, level[i - 1].dtype, parent[p]);
+	}
+}
+
+void bq_ideal_parents(const struct bq_encoder *encoder, const struct bq_unit *unit, uint32_t nlevels, const struct bq_workspace *w)
+{
+	const struct bq_scheme *scheme = &encoder->plan->scheme;
+
+	ideal_parents(encoder, unit, nlevels, scheme->scale, w->scale);
+	if (scheme->nmins)
+		ideal_parents(encoder, unit, nlevels, scheme->min, w->min);
+}
+
+void bq_merge_ideal(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w, struct bq_tensor_range *range)
+{
+	const uint32_t inner = encoder->plan->tensor_level - 1;
+
+	for (uint32_t c = 0; c < unit->ncells[inner]; c++) {
+		range->scale = larger(range->scale, magnitude(w->scale[inner][c]));
+		if (encoder->plan->scheme.nmins)
+			range->min = larger(range->min, magnitude(w->min[inner][c]));
+	}
+	for (uint32_t c = 0; c < unit->ncells[0]; c++) {
+		const int has_nan = w->lo[c] != w->lo[c];
+
+		range->lo = has_nan || w->lo[c] < range->lo ? w->lo[c] : range->lo;
+		range->hi = has_nan || w->hi[c] > range->hi ? w->hi[c] : range->hi;
+	}
+}
+
