@@ -3,23 +3,24 @@
 //
 // dist/ is built already (npm test does; by hand: npm run build).
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { done, fails, root, run, sha256, temporaryFolder } from './cli-support.js';
+import { cli, done, fails, root, run, sha256, temporaryFolder } from './cli-support.js';
 import { bytesOf, weights } from './files-support.js';
-import { gguf, LLAMA, pair } from './gguf-support.js';
+import { canWrite, gguf, LLAMA, pair } from './gguf-support.js';
+import { ready } from './support.js';
 
 const folder = temporaryFolder();
 const at = (...names) => join(folder, ...names);
 const golden = join(root, 'tests/golden/gguf');
 const model = join(golden, 'llama-bf16.gguf');
 const odd = join(golden, 'odd-f16.gguf');
+const results = JSON.parse(readFileSync(join(golden, 'results.json'), 'utf8'));
 /** The sha256 that llama-quantize --pure gives. */
 const expected = (input, type) =>
-	JSON.parse(readFileSync(join(golden, 'results.json'), 'utf8')).find(
-		(row) => row.input === input && row.type === type && row.pure,
-	).sha256;
+	results.find((row) => row.input === input && row.type === type && row.pure && row.imatrix === null).sha256;
 
 /** A shard with one tensor. */
 const shard = (no, count, name) =>
@@ -33,7 +34,8 @@ const shard = (no, count, name) =>
 		tensors: [{ name, dims: [256, 2], type: 0, data: bytesOf(weights(512, no + 1)) }],
 	});
 
-before(() => {
+before(async () => {
+	await ready();
 	mkdirSync(at('split'));
 	['output.weight', 'blk.0.ffn_up.weight'].forEach((name, i) => {
 		writeFileSync(at('split', `big-0000${i + 1}-of-00002.gguf`), shard(i, 2, name));
@@ -48,6 +50,27 @@ describe('quantize', () => {
 		assert.equal(sha256(at('q4.gguf')), expected('llama-bf16.gguf', 'Q4_K_M'));
 		assert.match(done('quantize', model, at('f32.gguf'), '--scheme', 'F32'), /tensors converted to F32/);
 		assert.equal(sha256(at('f32.gguf')), expected('llama-bf16.gguf', 'F32'));
+	});
+
+	it('writes it with an importance matrix, of every type that is here', () => {
+		// In that folder, as the tool was run: the matrix is named in the metadata as it is on the command line.
+		const [input, imatrix] = ['llama-bf16.gguf', 'llama-bf16.imatrix.gguf'];
+		const rows = results.filter(
+			(row) => row.input === input && row.imatrix === imatrix && row.pure && canWrite(row.type),
+		);
+		assert.ok(rows.length >= 22, `${rows.length} rows`);
+		for (const { type, sha256: wanted } of rows) {
+			const options = ['--scheme', type, '--pure', '--imatrix', imatrix, '--json'];
+			const { status, stderr } = spawnSync(
+				process.execPath,
+				[cli, 'quantize', input, at('weighted.gguf'), ...options],
+				{
+					...{ cwd: golden, encoding: 'utf8' },
+				},
+			);
+			assert.deepEqual([status, stderr], [0, ''], type);
+			assert.equal(sha256(at('weighted.gguf')), wanted, type);
+		}
 	});
 
 	it('warns of tensors that become another type', () => {

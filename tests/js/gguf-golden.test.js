@@ -10,17 +10,10 @@ import { FILE_TYPES, typeForRows } from '../../js/gguf/ftypes.js';
 import { readImatrix } from '../../js/gguf/imatrix.js';
 import { openModel } from '../../js/model/open.js';
 import { schemes } from '../../js/presets.js';
-import { quantized } from './gguf-support.js';
+import { canMake, quantized } from './gguf-support.js';
 import { goldenFolders, ready, sha256 } from './support.js';
 
 before(() => ready());
-
-const PLAIN = ['F16', 'BF16', 'F32'];
-
-/** What this build can write, by its own list: a type that joins the presets joins this test. */
-function canWrite(type) {
-	return PLAIN.includes(type) || schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`);
-}
 
 /** @param {string} path @param {string} name that the output is to say */
 async function imatrixAt(path, name) {
@@ -46,7 +39,7 @@ for (const folder of goldenFolders.map((each) => join(each, 'gguf')).filter((eac
 			if (exit !== 0) {
 				await assert.rejects(quantized(bytes, options), BlockQuantError, row);
 				refused.add(row);
-			} else if (!stored.every(canWrite)) {
+			} else if (!stored.every(canMake)) {
 				await assert.rejects(quantized(bytes, options), { code: 'unsupported' }, row);
 				later.add(row);
 			} else {

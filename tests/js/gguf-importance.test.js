@@ -14,10 +14,9 @@ import { openModel } from '../../js/model/open.js';
 import { plan } from '../../js/model/plan.js';
 import { readImatrixPath } from '../../js/node/imatrix-file.js';
 import { quantizeModelPath } from '../../js/node/model-files.js';
-import { schemes } from '../../js/presets.js';
 import { done, fails, run, temporaryFolder } from './cli-support.js';
 import { weights } from './files-support.js';
-import { gguf, LLAMA, pair, quantized } from './gguf-support.js';
+import { canWrite, gguf, LLAMA, pair, quantized } from './gguf-support.js';
 import { ggufImatrix, legacyImatrix } from './imatrix-support.js';
 import { bytesOf, ready } from './support.js';
 
@@ -61,11 +60,7 @@ async function blocks(bytes, name) {
 }
 
 /** This build's types that must have importance. */
-const NEEDY = FILE_TYPES.filter(
-	(fileType) =>
-		needsMatrix(fileType, fileType.type, UP) &&
-		schemes().some(({ name }) => name === `ggml:${fileType.type.toLowerCase()}`),
-);
+const NEEDY = FILE_TYPES.filter((fileType) => needsMatrix(fileType, fileType.type, UP) && canWrite(fileType.name));
 
 describe('the weights of a tensor', () => {
 	it('are those of its name, one row for each expert', async () => {

@@ -11,9 +11,8 @@ import { BlockQuantError } from '../../js/errors.js';
 import { FILE_TYPES } from '../../js/gguf/ftypes.js';
 import { typeNamed } from '../../js/gguf/types.js';
 import { openModel } from '../../js/model/open.js';
-import { schemes } from '../../js/presets.js';
 import { root, temporaryFolder } from './cli-support.js';
-import { gguf, LLAMA, quantized } from './gguf-support.js';
+import { canWrite, gguf, LLAMA, quantized } from './gguf-support.js';
 import { ggufImatrix } from './imatrix-support.js';
 import { hasGgufPy, lacking, libraries, python } from './real-models.js';
 import { asDtype, bytesOf, random, ready, sha256 } from './support.js';
@@ -93,10 +92,7 @@ const INPUTS = {
 	odd: inputs('F16', 192, 320, 41),
 };
 
-/** File types whose tensors this build can make. */
-const WRITABLE = FILE_TYPES.filter(
-	({ type }) => !typeNamed(type).quantized || schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`),
-);
+const WRITABLE = FILE_TYPES.filter(({ name }) => canWrite(name));
 
 const skip = lacking({
 	'Python with gguf in .cache/venv': hasGgufPy,

@@ -13,10 +13,9 @@ import { gguf as readWithHuggingFace } from '@huggingface/gguf';
 import { FILE_TYPES } from '../../js/gguf/ftypes.js';
 import { typeNamed } from '../../js/gguf/types.js';
 import { openModelPath } from '../../js/node/model-files.js';
-import { schemes } from '../../js/presets.js';
 import { done, root, run, temporaryFolder } from './cli-support.js';
 import { bytesOf, weights } from './files-support.js';
-import { gguf, i32, LLAMA, pair } from './gguf-support.js';
+import { canWrite, gguf, i32, LLAMA, pair } from './gguf-support.js';
 import { legacyImatrix } from './imatrix-support.js';
 import { hasGgufPy, lacking, llama, python, smolLM2 } from './real-models.js';
 import { ready } from './support.js';
@@ -27,10 +26,8 @@ const folder = temporaryFolder();
 const at = (name) => join(folder, name);
 const noPython = lacking({ 'Python with gguf in .cache/venv': hasGgufPy });
 
-/** Whether this build has a type. @param {string} type */
-const has = (type) => schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`);
 /** Quantized file types that this build can write. */
-const WRITABLE = FILE_TYPES.filter(({ type }) => typeNamed(type).quantized && has(type));
+const WRITABLE = FILE_TYPES.filter(({ name, type }) => typeNamed(type).quantized && canWrite(name));
 /** Of the tensors that are quantized. */
 const COLUMNS = { 'output.weight': [256], 'blk.0.ffn_down.weight': [512], 'blk.0.ffn_gate_exps.weight': [256, 3] };
 const IMATRIX = { name: 'in.dat', dataset: 'some text', chunks: 5 };

@@ -1,10 +1,12 @@
 // gguf-support.js - GGUF files made in memory, byte by byte, right and wrong ones.
 // SPDX-License-Identifier: MIT
 
+import { FILE_TYPES } from '../../js/gguf/ftypes.js';
 import { memorySink } from '../../js/io/sink.js';
 import { openModel } from '../../js/model/open.js';
 import { quantizeModel } from '../../js/model/quantize.js';
 import { rewriteModel } from '../../js/model/rewrite.js';
+import { schemes } from '../../js/presets.js';
 
 const utf8 = new TextEncoder();
 
@@ -102,6 +104,13 @@ export const LLAMA = [
 	pair('llama.attention.head_count_kv', 'u32', 2),
 	pair('llama.attention.layer_norm_rms_epsilon', 'f32', 1e-5),
 ];
+
+/** Whether this build makes a tensor type, by its own list: a type that joins the presets joins the tests. @param {string} type */
+export const canMake = (type) =>
+	['F16', 'BF16', 'F32'].includes(type) || schemes().some(({ name }) => name === `ggml:${type.toLowerCase()}`);
+
+/** The same of a file type. @param {string} name */
+export const canWrite = (name) => canMake(FILE_TYPES.find((each) => each.name === name)?.type ?? '');
 
 /** The file written anew without a change. @param {Uint8Array | Uint8Array[]} bytes */
 export async function copy(bytes) {
