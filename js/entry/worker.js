@@ -6,6 +6,7 @@ import { compare } from '../arrays/compare.js';
 import { dequantize, fakeQuantize, quantize } from '../arrays/quantize.js';
 import { makeInit } from '../core/init.js';
 import { schemes } from '../presets.js';
-import { answerWith, band } from '../workers/answer.js';
+import { answerWith } from '../workers/answer.js';
+import { band } from '../workers/band.js';
 
 answerWith({ init: makeInit(() => undefined), band, quantize, dequantize, fakeQuantize, compare, schemes });

@@ -1,17 +1,9 @@
 // answer.js - the other end of a pool's or a page's calls: { id, call, args } is answered with { id, result } or { id, error }.
 // SPDX-License-Identifier: MIT
 
-import { perform } from '../arrays/task.js';
 import { BlockQuantError } from '../errors.js';
-import { discard, openDrain } from './discard.js';
+import { openDrain } from './discard.js';
 import { workerThreads } from './threads.js';
-
-/** What a pool asks. @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
-export function band(task, inputs) {
-	const done = perform(task, inputs);
-	discard(inputs);
-	return done;
-}
 
 /** Buffers of a result, which move to the caller instead of being copied. @param {any} result @returns {ArrayBuffer[]} */
 function buffersOf(result) {

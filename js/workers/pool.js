@@ -1,11 +1,10 @@
 // pool.js - bands worked on by several workers, or here where one is enough. Results do not depend on their number.
 // SPDX-License-Identifier: MIT
 
-import { perform } from '../arrays/task.js';
 import { theKernels, theModule, theWorkerPlace } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
+import { band } from './band.js';
 import { checkCancelled, untilAborted } from './cancel.js';
-import { discard } from './discard.js';
 import { Gate } from './gate.js';
 import { Member } from './member.js';
 import { parallelism } from './threads.js';
@@ -87,9 +86,7 @@ export class Pool {
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
 	async #runHere(task, inputs) {
 		await turn();
-		const done = perform(task, inputs);
-		discard(inputs);
-		return done;
+		return band(task, inputs);
 	}
 
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
