@@ -4,6 +4,7 @@
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { MAX_WORKERS } from '../model/options.js';
 import { compareCommand } from './compare.js';
 import { dequantizeCommand } from './dequantize.js';
 import { inspectCommand } from './inspect.js';
@@ -15,10 +16,8 @@ import { schemesCommand } from './schemes.js';
 const { version } = createRequire(import.meta.url)('blockquant/package.json');
 
 const JSON_HELP = 'one JSON document on stdout';
-/** The most threads that a user can want; the result does not depend on their number. */
-const MAX_WORKERS = 1024;
 
-/** --workers, for commands that compute. */
+/** --workers, for commands that compute. The result does not depend on it. */
 const workersOption = () =>
 	new Option('--workers <n>', 'threads to compute with')
 		.argParser(integerFrom(1, MAX_WORKERS))
