@@ -1,5 +1,5 @@
 // worker.js - a module worker (Web Worker or worker_threads): answers { id, call, args } with { id, result } or { id, error }.
-// The first message is { id, call: 'init', args: [{ wasm: WebAssembly.Module }] }.
+// The first message is { id, call: 'init', args: [{ wasm: WebAssembly.Module }] }; { port } is another place to ask at.
 // SPDX-License-Identifier: MIT
 
 import { compare } from '../arrays/compare.js';
