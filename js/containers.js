@@ -24,7 +24,7 @@ import { safetensors } from './safetensors/container.js';
  * @property {(name: string) => boolean} knowsScheme
  * @property {(model: Model, options: import('./model/types.js').TargetOptions) => import('./model/types.js').Target} target
  * @property {import('./model/types.js').SelectRules} rules
- * @property {(tensor: ModelTensor) => ModelTensor} floats the tensor's values as F32, F16 or BF16
+ * @property {(tensor: ModelTensor) => import('./model/types.js').FloatTensor} floats
  * @property {(model: Model, config?: string | Uint8Array | null) => Promise<Map<string, QuantizedModule>>} modules quantized
  *   weights by the name of each tensor that belongs to one
  * @property {(model: Model) => ModelTensor[]} opaque quantized tensors that this version cannot decode

@@ -19,6 +19,8 @@ export class Client {
 	#nextId = 0;
 	/** @type {Worker | null} */
 	#worker = null;
+	/** Those of the library, which work for the one above. @type {Map<number, Worker>} */
+	#others = new Map();
 
 	/**
 	 * @param {string} call
@@ -37,7 +39,7 @@ export class Client {
 	#started() {
 		if (this.#worker !== null) return this.#worker;
 		const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'blockquant' });
-		worker.addEventListener('message', ({ data }) => this.#receive(data));
+		worker.addEventListener('message', ({ data }) => (data.order ? this.#obey(data.order) : this.#receive(data)));
 		worker.addEventListener('error', (event) => {
 			event.preventDefault();
 			const why = event.message || 'is dist/ there? `npm run build` makes it';
@@ -46,6 +48,23 @@ export class Client {
 		worker.addEventListener('messageerror', () => this.#fail('the worker sent something that cannot be read'));
 		this.#worker = worker;
 		return worker;
+	}
+
+	/** What page-worker.js asks for. @param {any} order */
+	#obey({ start, url, port, end }) {
+		if (start === undefined) {
+			this.#others.get(end)?.terminate();
+			this.#others.delete(end);
+			return;
+		}
+		const other = new Worker(url, { type: 'module', name: `blockquant ${start}` });
+		other.addEventListener('error', (event) => {
+			event.preventDefault();
+			const message = event.message || 'its program does not load';
+			this.call('failed', { number: start, message }).catch(() => {});
+		});
+		this.#others.set(start, other);
+		other.postMessage({ port }, [port]);
 	}
 
 	/** @param {{ id: number, progress?: Progress, error?: { message: string, code: string }, result?: unknown }} reply */
@@ -63,7 +82,8 @@ export class Client {
 
 	/** The next call starts a new worker. @param {string} message */
 	#fail(message) {
-		this.#worker?.terminate();
+		for (const worker of [this.#worker, ...this.#others.values()]) worker?.terminate();
+		this.#others.clear();
 		this.#worker = null;
 		for (const { reject } of this.#waiting.values()) reject(new WorkerError({ message, code: 'internal' }));
 		this.#waiting.clear();

@@ -2,3 +2,4 @@
 // SPDX-License-Identifier: MIT
 
 export * from '../js/entry/inline.js';
+export declare const workerUrl: URL;

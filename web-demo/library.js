@@ -2,3 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 export * from '../dist/index.mjs';
+
+/** The program of the library's own workers. */
+export const workerUrl = new URL('../dist/worker.mjs', import.meta.url);

@@ -21,6 +21,9 @@ import { outputFiles, outputName, sortInput } from './files.js';
 const SAMPLE = /** @type {const} */ ({ layers: 4, dtype: 'bf16' });
 const SAMPLE_NAME = 'random.safetensors';
 
+/** Workers that quantize, started for each run: between runs they hold no memory. */
+const CORES = navigator.hardwareConcurrency;
+
 /** What the command can do and the page cannot. */
 const COMMANDS_ADVICE = /, or allow it \(--allow-requantize\)$/;
 
@@ -95,7 +98,7 @@ export class Session {
 		const sink = outputFiles(outputName(name, scheme));
 		const start = performance.now();
 		const result = await this.#run((signal) =>
-			quantizeModel(model, sink, { ...this.#options(scheme), config, signal, onProgress }),
+			quantizeModel(model, sink, { ...this.#options(scheme), workers: CORES, config, signal, onProgress }),
 		);
 		const seconds = (performance.now() - start) / 1000;
 		const models = await sink.files();

@@ -1,13 +1,15 @@
 // worker.js - the page's module worker: answers { id, call, args } with any number of { id, progress }, then { id, result } or
-// { id, error }. All work on weights happens here.
+// { id, error }. All work on weights happens here and in the library's workers.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, init } from './library.js';
+import { BlockQuantError, init, workerUrl } from './library.js';
+import { failed, PageWorker } from './page-worker.js';
 import { Session } from './session.js';
 
 /** Progress is told so often at most. The first report of a job is always told. */
 const PROGRESS_EVERY_MS = 80;
 
+Object.assign(globalThis, { Worker: PageWorker });
 const session = new Session();
 
 /** @type {Record<string, (args: any, onProgress: import('./session.js').OnProgress) => unknown>} */
@@ -18,6 +20,7 @@ const calls = {
 	quantize: ({ scheme }, onProgress) => session.quantize(scheme, onProgress),
 	compare: (_, onProgress) => session.compare(onProgress),
 	cancel: () => session.cancel(),
+	failed,
 };
 
 /** @param {number} id @returns {import('./session.js').OnProgress} */
@@ -42,7 +45,7 @@ function plainError(error) {
 
 self.addEventListener('message', async ({ data: { id, call, args = {} } }) => {
 	try {
-		await init();
+		await init({ workerUrl });
 		self.postMessage({ id, result: await calls[call](args, progressTo(id)) });
 	} catch (error) {
 		self.postMessage({ id, error: plainError(error) });

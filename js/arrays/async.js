@@ -78,7 +78,7 @@ export async function quantizeAsync(data, options) {
 		encodeTensor(
 			{ pool: on, signal },
 			job,
-			read,
+			{ read },
 			(p, bytes, offset) => stored[p].set(bytes, offset),
 			progressOf({ onProgress }, total),
 		),

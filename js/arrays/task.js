@@ -3,13 +3,15 @@
 
 import { SUM_LIMBS } from '../core/abi.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError } from '../errors.js';
 import { Comparer } from './compare.js';
+import { countInfinite, narrowed, unfitOf, widened } from './floats.js';
 
 /** @typedef {import('../core/core.js').PlanBytes} PlanBytes */
 /** @typedef {import('../core/core.js').BandStruct} BandStruct */
 /** @typedef {{ lo: number, hi: number, scale: number, min: number, sum: number[], seen: number }} Range */
 /** @typedef {ReturnType<typeof emptyReport>} Report */
+
+/** @typedef {import('./floats.js').FloatDtype} FloatDtype */
 
 /**
  * A band's errors: what its planes are decoded to, against the weights.
@@ -22,11 +24,15 @@ import { Comparer } from './compare.js';
  * @typedef {{ call: 'encode', plan: PlanBytes, band: BandStruct, sizes: Sizes, measure?: Measure,
  *   given: Parameters<import('../core/core.js').Core['encode']>[4] }} EncodeTask of [weights]
  * @typedef {{ call: 'decode', plan: PlanBytes, band: BandStruct, sizes: Sizes, fake: boolean,
- *   dtype: 'f32' | 'f16' | 'bf16' }} DecodeTask of the planes; dtype: of the result
+ *   dtype: FloatDtype }} DecodeTask of the planes; dtype: of the result
+ * @typedef {{ call: 'convert', from: FloatDtype, dtype: FloatDtype, measure?: boolean }} ConvertTask of [values]
  * @typedef {{ nplanes: number, workspace_nbytes: number }} Sizes of the plan
- * @typedef {RangeTask | EncodeTask | DecodeTask} Task
- * @typedef {{ report: Report, range: Range, planes: Uint8Array[], measured?: Measured, bytes: Uint8Array }} Done range: of a
- *   range task; planes, measured: of an encode task; bytes: of a decode task
+ * @typedef {(RangeTask | EncodeTask | DecodeTask | ConvertTask) & { first?: DecodeTask }} Task first: makes the input of this
+ *   one out of what is given
+ * @typedef {{ report: Report, range: Range, planes: Uint8Array[], measured?: Measured, bytes: Uint8Array,
+ *   infinite: number, unfit: import('./floats.js').Unfit }} Done range: of a range task; planes: of an encode task; measured: of one that
+ *   asks for it; bytes: of a decode or convert
+ *   task; infinite: of a decode task, values that have become so in a dtype of 16 bits; unfit: of a convert task
  */
 
 /** A struct bq_report of nothing. */
@@ -66,25 +72,30 @@ export function addRange(sum, band) {
 }
 
 /**
- * Runs a task on the core of this thread.
+ * Runs a task, without the one that comes first, on the core of this thread.
  * @param {Task} task
  * @param {Uint8Array[]} inputs
  * @returns {Done}
  */
 export function perform(task, inputs) {
 	const core = theCore();
-	const { plan, band } = task;
 	const report = emptyReport();
 	const done = /** @type {Done} */ ({ report });
 	if (task.call === 'range') {
 		done.range = emptyRange();
-		core.range(plan, task.sizes, band, inputs[0], task.given, done.range, report);
+		core.range(task.plan, task.sizes, task.band, inputs[0], task.given, done.range, report);
 	} else if (task.call === 'encode') {
-		done.planes = core.encode(plan, task.sizes, band, inputs[0], task.given, report);
+		done.planes = core.encode(task.plan, task.sizes, task.band, inputs[0], task.given, report);
 		if (task.measure) done.measured = measured(task.measure, inputs[0], done.planes);
-	} else {
-		const values = core.decode(plan, task.sizes, band, inputs, task.fake, report);
+	} else if (task.call === 'decode') {
+		const values = core.decode(task.plan, task.sizes, task.band, inputs, task.fake, report);
 		done.bytes = narrowed(values, task.dtype);
+		done.infinite = task.dtype === 'f32' ? 0 : countInfinite(done.bytes, task.dtype);
+	} else {
+		const values = widened(inputs[0], task.from);
+		done.unfit = unfitOf(values, task.dtype);
+		done.bytes = narrowed(values, task.dtype);
+		if (task.measure) done.measured = compared(values, widened(done.bytes, task.dtype));
 	}
 	return done;
 }
@@ -98,30 +109,12 @@ export function perform(task, inputs) {
 function measured({ dtype, decode }, weights, planes) {
 	const { plan, sizes, band, fake } = decode;
 	const values = theCore().decode(plan, sizes, band, planes, fake, emptyReport());
+	return compared(widened(weights, dtype), values);
+}
+
+/** @param {Float32Array} weights @param {Float32Array} values @returns {Measured} */
+function compared(weights, values) {
 	const comparer = new Comparer();
-	comparer.add(widened(weights, dtype), values);
+	comparer.add(weights, values);
 	return comparer;
-}
-
-/**
- * @param {Uint8Array} bytes little-endian values, at any offset of their buffer
- * @param {'f32' | 'f16' | 'bf16'} dtype
- */
-export function widened(bytes, dtype) {
-	const count = bytes.byteLength / (dtype === 'f32' ? 4 : 2);
-	const wide = dtype === 'f32' ? bytes.slice() : theCore().convert(dtype, 'f32', count, bytes, count * 4);
-	if (wide === null) throw new BlockQuantError('internal', `no conversion from ${dtype}`);
-	return new Float32Array(wide.buffer, 0, count);
-}
-
-/**
- * @param {Float32Array} values
- * @param {'f32' | 'f16' | 'bf16'} dtype
- * @returns {Uint8Array}
- */
-export function narrowed(values, dtype) {
-	if (dtype === 'f32') return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-	const narrow = theCore().convert('f32', dtype, values.length, values, values.length * 2);
-	if (narrow === null) throw new BlockQuantError('internal', `no conversion to ${dtype}`);
-	return narrow;
 }

@@ -7,7 +7,7 @@ import { quantizedModules } from '../model/weights.js';
 import { valueName } from '../scheme.js';
 import { printable, warn } from './errors.js';
 import { bitsText, bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
-import { metadataLines } from './metadata.js';
+import { metadataLines, shortMetadata } from './metadata.js';
 import { table } from './table.js';
 
 /** @typedef {import('../model/types.js').Model} Model */
@@ -15,17 +15,19 @@ import { table } from './table.js';
 
 /**
  * @param {string} path
- * @param {{ json?: boolean }} options
+ * @param {{ json?: boolean, full?: boolean }} options full: arrays of any length in the JSON
  */
-export async function inspectCommand(path, { json }) {
+export async function inspectCommand(path, { json, full }) {
 	await init();
 	const model = await openModelPath(path);
 	try {
 		const { owners, warnings } = await ownersOf(model);
 		warn(warnings);
 		const description = describe(model, owners);
-		if (json) printJson({ command: 'inspect', input: path, ...description, warnings });
-		else print(path, description);
+		if (json) {
+			const metadata = full ? model.metadata : shortMetadata(model.metadata);
+			printJson({ command: 'inspect', input: path, ...description, metadata, warnings });
+		} else print(path, description);
 	} finally {
 		await model.close();
 	}

@@ -3,7 +3,8 @@
 
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { MAX_WORKERS } from '../model/options.js';
 import { compareCommand } from './compare.js';
 import { dequantizeCommand } from './dequantize.js';
 import { inspectCommand } from './inspect.js';
@@ -15,14 +16,23 @@ import { schemesCommand } from './schemes.js';
 const { version } = createRequire(import.meta.url)('blockquant/package.json');
 
 const JSON_HELP = 'one JSON document on stdout';
-/** The most threads that a user can want; the result does not depend on their number. */
-const MAX_WORKERS = 1024;
 
-/** --workers, for commands that compute. */
+/** --workers, for commands that compute. The result does not depend on it. */
 const workersOption = () =>
 	new Option('--workers <n>', 'threads to compute with')
 		.argParser(integerFrom(1, MAX_WORKERS))
 		.default(availableParallelism(), 'as many as there are cores');
+
+/**
+ * A model's path. Its parts are read and written in any order, so no pipe can take its place.
+ * @param {string} flags
+ * @param {string} description
+ */
+const pathArgument = (flags, description) =>
+	new Argument(flags, description).argParser((path) => {
+		if (path !== '-') return path;
+		throw new InvalidArgumentError('Models are not read from or written to a pipe: name a file (./- is one, too).');
+	});
 
 /** @param {number} min @param {number} max */
 function integerFrom(min, max) {
@@ -70,11 +80,15 @@ function addQuantize(root) {
 				'written beside the output, with its quantization_config. A GGUF model becomes the file that llama-quantize writes. ' +
 				'The output appears when it is complete, or not at all.',
 		)
-		.argument(
-			'<in>',
-			'a .safetensors file, a .safetensors.index.json, a .gguf file (any shard of a split one), or a directory that holds one of these',
+		.addArgument(
+			pathArgument(
+				'<in>',
+				'a .safetensors file, a .safetensors.index.json, a .gguf file (any shard of a split one), or a directory that holds one of these',
+			),
 		)
-		.argument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run')
+		.addArgument(
+			pathArgument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run'),
+		)
 		.addHelpText(
 			'after',
 			'\nPatterns are regular expressions of JavaScript. Some take for ever, such as (a+)+$: Ctrl-C ends them.',
@@ -122,8 +136,8 @@ function addQuantize(root) {
 function addOthers(root) {
 	root.command('dequantize')
 		.summary('decode a quantized model to plain float weights')
-		.argument('<in>', 'a quantized model: file, index or directory')
-		.argument('<out>', 'a file; a directory for a model of several files')
+		.addArgument(pathArgument('<in>', 'a quantized model: file, index or directory'))
+		.addArgument(pathArgument('<out>', 'a file; a directory for a model of several files'))
 		.addOption(
 			new Option(
 				'--dtype <dtype>',
@@ -135,13 +149,14 @@ function addOthers(root) {
 		.action((input, output, options) => dequantizeCommand(input, output, options));
 	root.command('inspect')
 		.summary('list the tensors of a model and how they are quantized')
-		.argument('<file>', 'a model: file, index or directory')
-		.option('--json', JSON_HELP)
+		.addArgument(pathArgument('<file>', 'a model: file, index or directory'))
+		.option('--json', `${JSON_HELP}; of an array of more than 1000 elements { length, first }`)
+		.option('--full', 'with --json: every element of every array')
 		.action((file, options) => inspectCommand(file, options));
 	root.command('compare')
 		.summary('measure how far the weights of one model are from another')
-		.argument('<a>', 'the reference')
-		.argument('<b>', 'the model to judge; quantized weights count as a loader decodes them')
+		.addArgument(pathArgument('<a>', 'the reference'))
+		.addArgument(pathArgument('<b>', 'the model to judge; quantized weights count as a loader decodes them'))
 		.option('--tensors', 'a line for each tensor, too')
 		.option('--json', JSON_HELP)
 		.action((a, b, options) => compareCommand(a, b, options));
@@ -152,7 +167,7 @@ function addOthers(root) {
 		.action((name, options) => schemesCommand(name, options));
 	root.command('sample')
 		.summary('write a small model with random weights to try things with')
-		.argument('<out>', 'a .safetensors file; config.json is written beside it')
+		.addArgument(pathArgument('<out>', 'a .safetensors file; config.json is written beside it'))
 		.option('--seed <n>', 'the same seed gives the same bytes everywhere', integerFrom(0, 65535), 1)
 		.option('--layers <n>', 'each has 3.1 million weights', integerFrom(1, 1000), 4)
 		.addOption(new Option('--dtype <dtype>', 'of the weights').choices(['bf16', 'f32']).default('bf16'))

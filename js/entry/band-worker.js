@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { makeInit } from '../core/init.js';
-import { answerWith, band } from '../workers/answer.js';
+import { answerWith } from '../workers/answer.js';
+import { band } from '../workers/band.js';
 
 answerWith({ init: makeInit(() => undefined), band });

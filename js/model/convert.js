@@ -1,30 +1,25 @@
 // convert.js - weights that become plain numbers of another dtype.
 // SPDX-License-Identifier: MIT
 
+import { NBYTES } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { NBYTES } from '../core/abi.js';
-import { checkCancelled } from '../workers/cancel.js';
 import { discard } from '../workers/discard.js';
 import { eachInPlace } from '../workers/order.js';
 import { Comparer } from '../arrays/compare.js';
-import { narrowed, widened } from '../arrays/task.js';
 import { pieces } from './bands.js';
 
-/** @typedef {import('./types.js').ModelTensor} ModelTensor */
+/** @typedef {import('../arrays/floats.js').Unfit} Unfit */
 /** @typedef {import('./types.js').Step} Step */
 
-/** The largest finite values, and half of the step above them: what rounds to infinity. */
-const LIMITS = { f32: Number.POSITIVE_INFINITY, f16: 65520, bf16: 2 ** 128 - 2 ** 119 };
-
 /**
- * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
+ * @param {import('./types.js').FloatTensor} tensor
  * @param {import('./types.js').OutputTensor} output
  * @param {import('./quantize.js').QuantizeOptions} options
  * @param {import('./quantize.js').Findings} findings
  * @returns {Step}
  */
-export function convertStep(tensor, output, { nonfinite, overflow, measure }, { reports, errors }) {
+export function convertStep(tensor, output, options, { reports, errors }) {
 	const [from, dtype] = [WEIGHT_DTYPES[tensor.dtype], WEIGHT_DTYPES[output.dtype]];
 	return {
 		outputs: [output],
@@ -33,28 +28,30 @@ export function convertStep(tensor, output, { nonfinite, overflow, measure }, { 
 			const comparer = new Comparer();
 			/** @param {{ offset: number, length: number }} piece */
 			const convert = async ({ offset, length }) => {
-				checkCancelled(run.signal);
-				const bytes = await tensor.read(offset, length);
-				const values = widened(bytes, from);
+				const first = tensor.first?.(length / NBYTES[from]);
+				const inputs = [await tensor.read(offset, length)];
+				const { bytes, unfit, measured } = await run.pool.run(
+					{ call: 'convert', from, dtype, first, measure: options.measure },
+					inputs,
+					run.signal,
+				);
 				const index = offset / NBYTES[from];
-				const here = { nonfinite: 0, overflow: 0 };
-				count(values, LIMITS[dtype], here, (value, i) => {
-					if (Number.isFinite(value) ? overflow !== 'allow' : nonfinite !== 'allow')
-						refuse(value, index + i, dtype);
-				});
-				const narrow = narrowed(values, dtype);
-				const error = new Comparer();
-				if (measure) error.add(values, widened(narrow, dtype));
-				await write(0, narrow, index * NBYTES[dtype]);
-				discard([bytes, narrow]);
-				return { ...here, error };
+				refuse(unfit, options, index, dtype);
+				await write(0, bytes, index * NBYTES[dtype]);
+				discard([bytes]);
+				return { unfit, measured };
 			};
 			try {
-				await eachInPlace(run, pieces(tensor.nbytes), convert, (here) => {
-					found.nonfinite += here.nonfinite;
-					found.overflow += here.overflow;
-					comparer.merge(here.error);
-				});
+				await eachInPlace(
+					run,
+					pieces(tensor.nbytes),
+					convert,
+					({ unfit: { nonfinite, overflow }, measured }) => {
+						found.nonfinite += nonfinite.count;
+						found.overflow += overflow.count;
+						if (measured) comparer.merge(measured);
+					},
+				);
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;
 			}
@@ -64,7 +61,7 @@ export function convertStep(tensor, output, { nonfinite, overflow, measure }, { 
 					? [`${found.overflow} weight(s) that ${dtype} cannot hold become infinite`]
 					: []),
 			];
-			if (measure) errors.set(tensor.name, comparer);
+			if (options.measure) errors.set(tensor.name, comparer);
 			const counts = { overflowBlocks: found.overflow, nonfiniteValues: found.nonfinite };
 			const genericValues = tensor.nbytes / NBYTES[from];
 			reports.set(tensor.name, { name: tensor.name, fusedValues: 0, genericValues, ...counts, warnings });
@@ -73,29 +70,21 @@ export function convertStep(tensor, output, { nonfinite, overflow, measure }, { 
 }
 
 /**
- * @param {Float32Array} values
- * @param {number} limit
- * @param {{ nonfinite: number, overflow: number }} found
- * @param {(value: number, index: number) => void} meet
- */
-function count(values, limit, found, meet) {
-	for (let i = 0; i < values.length; i++) {
-		const value = values[i];
-		if (value > -limit && value < limit) continue;
-		if (Number.isFinite(value)) found.overflow++;
-		else found.nonfinite++;
-		meet(value, i);
-	}
-}
-
-/**
- * @param {number} value
- * @param {number} index
+ * Throws for the first weight of a piece that is not allowed.
+ * @param {Unfit} unfit
+ * @param {import('./quantize.js').QuantizeOptions} options
+ * @param {number} index of the piece's first weight
  * @param {string} dtype
  */
-function refuse(value, index, dtype) {
-	if (!Number.isFinite(value)) {
-		throw new BlockQuantError('nonfinite', `NaN or infinite weight at index ${index}; expected finite weights`);
-	}
-	throw new BlockQuantError('overflow', `the weight ${value} at index ${index} is too large for ${dtype}`);
+function refuse({ nonfinite, overflow }, options, index, dtype) {
+	const refused = [
+		...(nonfinite.count > 0 && options.nonfinite !== 'allow' ? [nonfinite] : []),
+		...(overflow.count > 0 && options.overflow !== 'allow' ? [overflow] : []),
+	].sort((a, b) => a.first - b.first);
+	if (refused.length === 0) return;
+	const [{ first, value }] = refused;
+	const at = `at index ${index + first}`;
+	if (Number.isFinite(value))
+		throw new BlockQuantError('overflow', `the weight ${value} ${at} is too large for ${dtype}`);
+	throw new BlockQuantError('nonfinite', `NaN or infinite weight ${at}; expected finite weights`);
 }

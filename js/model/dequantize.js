@@ -130,10 +130,9 @@ function decodeStep(module, dtype, infinite) {
 					job,
 					dtype,
 					(band) => readPlanes(tensors, band),
-					async (bytes, { valueOffset }) => {
-						const count = countInfinite(bytes, dtype);
+					(bytes, { valueOffset }, count) => {
 						if (count > 0) infinite.set(name, (infinite.get(name) ?? 0) + count);
-						await write(0, bytes, valueOffset * width);
+						return write(0, bytes, valueOffset * width);
 					},
 				);
 			} catch (error) {
@@ -152,21 +151,6 @@ function infiniteText(name, count, dtype) {
 	return count === undefined
 		? []
 		: [`tensor ${quoted(name)}: ${count} value(s) are infinite: ${dtype} holds none so large`];
-}
-
-/**
- * How many values of a dtype of 16 bits are infinite: all bits of the exponent set, none of the mantissa.
- * @param {Uint8Array} bytes
- * @param {'f32' | 'f16' | 'bf16'} dtype
- */
-function countInfinite(bytes, dtype) {
-	if (dtype === 'f32') return 0;
-	const infinity = dtype === 'f16' ? 0x7c00 : 0x7f80;
-	let count = 0;
-	for (const word of new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)) {
-		if ((word & 0x7fff) === infinity) count++;
-	}
-	return count;
 }
 
 /**

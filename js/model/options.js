@@ -15,6 +15,8 @@ export const QUANTIZE_OPTIONS = [
 export const DEQUANTIZE_OPTIONS = ['dtype', ...RUN_OPTIONS];
 /** What the array functions on a pool take besides those of their namesakes. */
 export const POOL_OPTIONS = ['workers', 'pool', 'signal', 'onProgress'];
+/** createPool()'s. */
+export const NEW_POOL_OPTIONS = ['workers', 'workerUrl', 'startTimeout'];
 export const COMPARE_OPTIONS = ['configA', 'configB', 'signal', 'onProgress'];
 
 /** @param {unknown} value */
@@ -38,8 +40,17 @@ const isSignal = (value) => typeof value?.aborted === 'boolean';
 /** @param {any} value */
 const isPool = (value) => typeof value?.run === 'function' && typeof value.gate?.enter === 'function';
 
+/** The most threads that anybody can want. */
+export const MAX_WORKERS = 1024;
+
 /** @param {unknown} value */
-const isCount = (value) => Number.isSafeInteger(value) && Number(value) > 0;
+const isWorkers = (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WORKERS;
+
+/** @param {unknown} value */
+const isAddress = (value) => typeof value === 'string' || Object.prototype.toString.call(value) === '[object URL]';
+
+/** What setTimeout() can wait. @param {unknown} value */
+const isDelay = (value) => typeof value === 'number' && value > 0 && value < 2 ** 31;
 
 /** What an option must be, where it is given. @type {Record<string, [(value: unknown) => boolean, string]>} */
 const KINDS = {
@@ -52,7 +63,9 @@ const KINDS = {
 	correct: [isBoolean, 'true or false'],
 	pure: [isBoolean, 'true or false'],
 	allowRequantize: [isBoolean, 'true or false'],
-	workers: [isCount, 'a positive whole number'],
+	workers: [isWorkers, `a whole number from 1 to ${MAX_WORKERS}`],
+	workerUrl: [isAddress, 'a string or a URL'],
+	startTimeout: [isDelay, 'milliseconds'],
 	pool: [isPool, 'a pool, as createPool() gives it'],
 	signal: [isSignal, 'an AbortSignal'],
 	onProgress: [isFunction, 'a function'],

@@ -89,7 +89,7 @@ export function plan(model, options) {
 
 /**
  * @param {ModelTensor} tensor
- * @param {(tensor: ModelTensor) => ModelTensor} floats
+ * @param {import('../containers.js').Container['floats']} floats
  * @param {Target} target
  * @param {import('./select.js').Selection} selection
  * @param {PlanOptions} options

@@ -119,7 +119,7 @@ function errorsOf({ tensors }, { errors }) {
 }
 
 /**
- * @param {ModelTensor} tensor of a dtype in WEIGHT_DTYPES
+ * @param {import('./types.js').FloatTensor} tensor
  * @param {PlannedTensor} planned
  * @param {import('../scheme.js').Scheme} scheme
  * @param {QuantizeOptions} options
@@ -141,7 +141,9 @@ function quantizeStep(tensor, planned, scheme, options, { reports, errors }) {
 				/** @param {{ valueOffset: number, nvalues: number }} band */
 				const read = ({ valueOffset, nvalues }) =>
 					tensor.read(valueOffset * valueNbytes, nvalues * valueNbytes);
-				await encodeTensor(run, job, read, write);
+				/** @param {{ nvalues: number }} band */
+				const first = ({ nvalues }) => tensor.first?.(nvalues);
+				await encodeTensor(run, job, { read, first }, write);
 				reports.set(tensor.name, { name: tensor.name, ...job.finish() });
 			} catch (error) {
 				throw error instanceof BlockQuantError ? error.withTensor(tensor.name) : error;

@@ -23,6 +23,13 @@
  */
 
 /**
+ * A tensor's values as floats of a dtype in WEIGHT_DTYPES. They may be stored as something else, which is made into them where
+ * they are needed: `read` gives what is stored of them then.
+ * @typedef {ModelTensor & { first?: (nvalues: number) => import('../arrays/task.js').DecodeTask }} FloatTensor first: the task that
+ *   makes so many values out of what was read; none: they are what was read
+ */
+
+/**
  * A model, whatever files it came in.
  * @typedef {object} Model
  * @property {import('../containers.js').Format} format

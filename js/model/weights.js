@@ -1,8 +1,8 @@
 // weights.js - a model seen as its weights: quantized ones decoded, plain ones as they are.
 // SPDX-License-Identifier: MIT
 
+import { widened } from '../arrays/floats.js';
 import { MAX_BAND } from '../arrays/plan.js';
-import { widened } from '../arrays/task.js';
 import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';

@@ -1,21 +1,17 @@
 // file-sink.js - files written under temporary names and renamed together when all are complete.
 // SPDX-License-Identifier: MIT
 
-import { randomBytes } from 'node:crypto';
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import process from 'node:process';
+import { dirname, resolve } from 'node:path';
 import { BlockQuantError, shown } from '../errors.js';
 import { renameAll } from './rename-all.js';
+import { removeStale, temporaryFor } from './stale.js';
 import { checkRegular, statOrNull } from './stats.js';
 import { systemCode, systemError } from './system-error.js';
 import { unwatch, watch } from './temporaries.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {{ path: string, target: string, temporary: string, handle: import('node:fs/promises').FileHandle | null }} Pending */
-
-/** Letters of the name that a temporary name repeats: systems allow some 255 bytes in all. */
-const MAX_STEM = 40;
 
 /** Output files that appear together, or not at all. */
 export class FileTransaction {
@@ -36,8 +32,8 @@ export class FileTransaction {
 	 */
 	async open(path) {
 		const target = await this.check(path);
-		const name = `.${basename(target).slice(0, MAX_STEM)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
-		const temporary = join(dirname(target), name);
+		await removeStale(dirname(target));
+		const temporary = temporaryFor(target);
 		/** @type {Pending} */
 		const pending = { path, target, temporary, handle: null };
 		try {

@@ -1,4 +1,4 @@
-// temporaries.js - temporary files that go when the process does (but for SIGKILL, which no process sees).
+// temporaries.js - temporary files that go when the process does (but for SIGKILL, which no process sees: stale.js).
 // SPDX-License-Identifier: MIT
 
 import { unlinkSync } from 'node:fs';

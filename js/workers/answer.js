@@ -1,17 +1,9 @@
 // answer.js - the other end of a pool's or a page's calls: { id, call, args } is answered with { id, result } or { id, error }.
 // SPDX-License-Identifier: MIT
 
-import { perform } from '../arrays/task.js';
 import { BlockQuantError } from '../errors.js';
-import { discard, openDrain } from './discard.js';
+import { openDrain } from './discard.js';
 import { workerThreads } from './threads.js';
-
-/** What a pool asks. @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
-export function band(task, inputs) {
-	const done = perform(task, inputs);
-	discard(inputs);
-	return done;
-}
 
 /** Buffers of a result, which move to the caller instead of being copied. @param {any} result @returns {ArrayBuffer[]} */
 function buffersOf(result) {
@@ -36,10 +28,19 @@ export function answerWith(calls) {
 			reply({ id, error: { message, detail: detail ?? message, code: code ?? 'internal', tensor, offset } }, []);
 		}
 	}
+	/** @param {any} from a worker's own scope or port */
+	function listenTo(from) {
+		/** @param {any} event */
+		const receive = (event) => {
+			const message = from.on ? event : event.data;
+			// Whoever has the other end of a port may ask, too: a worker that another thread has started for it.
+			if (message.port) return listenTo(message.port);
+			return answer(message, (reply, transfer) => from.postMessage(reply, transfer));
+		};
+		if (from.on) from.on('message', receive);
+		else from.addEventListener?.('message', receive);
+		from.start?.();
+	}
 	openDrain();
-	const to = /** @type {any} */ (workerThreads()?.parentPort ?? globalThis);
-	/** @param {any} message */
-	const receive = (message) => answer(message.data ?? message, (reply, transfer) => to.postMessage(reply, transfer));
-	if (to.on) to.on('message', receive);
-	else to.addEventListener?.('message', receive);
+	listenTo(workerThreads()?.parentPort ?? globalThis);
 }

@@ -1,40 +1,30 @@
 // pool.js - bands worked on by several workers, or here where one is enough. Results do not depend on their number.
 // SPDX-License-Identifier: MIT
 
-import { perform } from '../arrays/task.js';
 import { theKernels, theModule, theWorkerPlace } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
+import { band } from './band.js';
+import { checkOptions, NEW_POOL_OPTIONS } from '../model/options.js';
 import { checkCancelled, untilAborted } from './cancel.js';
-import { discard } from './discard.js';
 import { Gate } from './gate.js';
 import { Member } from './member.js';
 import { parallelism } from './threads.js';
 
 /**
  * @typedef {object} PoolOptions
- * @property {number} [workers] 0 or 1: no worker, work is done by the caller's thread; default: as many as there are cores
+ * @property {number} [workers] threads that compute; 1: none but the caller's; default: as many as there are cores
  * @property {string | URL} [workerUrl] of blockquant/worker, where the app serves it; default: the entry's own
  * @property {number} [startTimeout] milliseconds until a worker that does not answer counts as failed; default 30000
  */
 
-const MAX_WORKERS = 1024;
 const START_TIMEOUT = 30_000;
 
 /** Bands at once for each worker: one that is computed, one that waits for it; and one between for reading and writing. */
-const placesFor = (/** @type {number} */ size) => 2 * Math.max(size, 1) + 1;
+const placesFor = (/** @type {number} */ size) => 2 * size + 1;
 
 /** Lets events through (a signal, a page's frames) between two bands. @returns {Promise<void>} */
 const turn = () =>
 	new Promise((resolve) => (typeof setImmediate === 'function' ? setImmediate(resolve) : setTimeout(resolve)));
-
-/** @param {unknown} workers @returns {asserts workers is number} */
-function checkWorkers(workers) {
-	if (!Number.isInteger(workers) || Number(workers) < 0 || Number(workers) > MAX_WORKERS)
-		throw new BlockQuantError(
-			'bad-argument',
-			`workers: expected 0 to ${MAX_WORKERS}, got ${JSON.stringify(workers)}`,
-		);
-}
 
 export class Pool {
 	/** @type {Member[]} */
@@ -46,10 +36,11 @@ export class Pool {
 	 * @param {PoolOptions} [options]
 	 * @param {import('./start.js').WorkerPlace} [place] of the workers' program: that of the entry
 	 */
-	constructor({ workers = parallelism(), workerUrl, startTimeout = START_TIMEOUT } = {}, place = theWorkerPlace()) {
-		checkWorkers(workers);
+	constructor(options = {}, place = theWorkerPlace()) {
+		checkOptions(options, NEW_POOL_OPTIONS);
+		const { workers = parallelism(), workerUrl, startTimeout = START_TIMEOUT } = options;
 		/** How many workers there may be; 1: none, the caller's thread works. */
-		this.size = Math.max(workers, 1);
+		this.size = workers;
 		/** Places for bands: together with their size, the bound on memory. @type {Gate} */
 		this.gate = new Gate(placesFor(this.size));
 		/** Tensors that are begun before the first is done. */
@@ -87,9 +78,7 @@ export class Pool {
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */
 	async #runHere(task, inputs) {
 		await turn();
-		const done = perform(task, inputs);
-		discard(inputs);
-		return done;
+		return band(task, inputs);
 	}
 
 	/** @param {import('../arrays/task.js').Task} task @param {Uint8Array[]} inputs */

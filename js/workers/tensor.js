@@ -27,34 +27,42 @@ function* bandsToWrite(job) {
 }
 
 /**
+ * Where a tensor's weights come from.
+ * @typedef {object} Weights
+ * @property {(band: Band) => Uint8Array | Promise<Uint8Array>} read those of a band, to be given away
+ * @property {(band: Band) => import('../arrays/task.js').DecodeTask | undefined} [first] what makes them out of what was read
+ */
+
+/**
  * Quantizes a tensor.
  * @param {Run} run
  * @param {TensorJob} job
- * @param {(band: Band) => Uint8Array | Promise<Uint8Array>} read the weights of a band, to be given away
+ * @param {Weights} weights
  * @param {(plane: number, bytes: Uint8Array, offset: number) => unknown} write in any order, each byte once
  * @param {(band: Band) => void} [onBand] a band is written
  */
-export async function encodeTensor(run, job, read, write, onBand) {
-	const { pool, signal } = run;
+export async function encodeTensor(run, job, { read, first }, write, onBand) {
+	/** @param {import('../arrays/task.js').Task} task @param {Band} band */
+	const done = async (task, band) => run.pool.run({ ...task, first: first?.(band) }, [await read(band)], run.signal);
 	if (job.passes === 2)
 		await eachInPlace(
 			run,
 			job.bands(MAX_BAND),
-			async (band) => pool.run(job.rangeTask(band), [await read(band)], signal),
-			(done) => job.takeRange(done),
+			(band) => done(job.rangeTask(band), band),
+			(found) => job.takeRange(found),
 		);
 	await eachInPlace(
 		run,
 		bandsToWrite(job),
 		async ({ band, fresh }) => {
-			const { planes, ...rest } = await pool.run(job.encodeTask(band), [await read(band)], signal);
+			const { planes, ...rest } = await done(job.encodeTask(band), band);
 			for (const [p, bytes] of planes.entries()) if (fresh[p]) await write(p, bytes, band.planes[p].offset);
 			discard(planes);
 			onBand?.(band);
 			// Results wait for those of the bands before: without their bytes.
 			return rest;
 		},
-		(done) => job.takeEncoded(done),
+		(found) => job.takeEncoded(found),
 	);
 }
 
@@ -64,7 +72,7 @@ export async function encodeTensor(run, job, read, write, onBand) {
  * @param {DecodeJob} job
  * @param {'f32' | 'f16' | 'bf16'} dtype of the result
  * @param {(band: Band) => Uint8Array[] | Promise<Uint8Array[]>} read the planes of a band, to be given away
- * @param {(bytes: Uint8Array, band: Band) => unknown} write in any order
+ * @param {(bytes: Uint8Array, band: Band, infinite: number) => unknown} write in any order; infinite: how many are, in 16 bits
  */
 export async function decodeTensor(run, job, dtype, read, write) {
 	await eachInPlace(
@@ -73,8 +81,8 @@ export async function decodeTensor(run, job, dtype, read, write) {
 		async (band) => {
 			const planes = await read(band);
 			job.check(planes);
-			const { bytes, report } = await run.pool.run(job.task(band, dtype), planes, run.signal);
-			await write(bytes, band);
+			const { bytes, report, infinite } = await run.pool.run(job.task(band, dtype), planes, run.signal);
+			await write(bytes, band, infinite);
 			discard([bytes]);
 			return { report };
 		},

@@ -11,6 +11,7 @@ import { openModel } from '../../js/model/open.js';
 import { plan } from '../../js/model/plan.js';
 import { quantizeModel } from '../../js/model/quantize.js';
 import { dequantizeModelPath, openModelPath, quantizeModelPath } from '../../js/node/model-files.js';
+import { createPool } from '../../js/workers/pool.js';
 import { llama } from './files-support.js';
 import { ready } from './support.js';
 
@@ -81,7 +82,7 @@ test('options: those that there are, of the kind that they have', async () => {
 		measure: [null, 1, 'x'],
 		report: ['r.json'],
 		correct: [null, 1, 'x'],
-		workers: [null, 0, -1, 1.5, '2', Number.NaN, 1n],
+		workers: [null, 0, -1, 1.5, 1025, '2', Number.NaN, 1n],
 		signal: [null, {}, 5],
 		onProgress: [null, {}, 5],
 		config: [5, {}, Symbol('x')],
@@ -108,6 +109,10 @@ test('options: those that there are, of the kind that they have', async () => {
 	} = { scheme, ...wrong };
 	for (const [name, values] of Object.entries({ ...run, dtype: ['f64', null, Symbol('x'), 1n] }))
 		for (const value of values) await bad(dequantizeModel, model, memorySink(), { [name]: value });
+	const ofPools = { workers: wrong.workers, workerUrl: [null, 5, {}], startTimeout: [null, 0, -1, '5', 2 ** 31] };
+	for (const [name, values] of Object.entries(ofPools))
+		for (const value of values) await bad(createPool, { [name]: value });
+	for (const odd of [null, 0, 'x', Symbol('x'), true, { worker: 2 }]) await bad(createPool, odd);
 	await bad(compareModels, model, model, { configA: 5 });
 	await bad(quantizeModelPath, 'in', 'out', { scheme, config: '{}' });
 	await bad(quantizeModelPath, 'in', 'out', { scheme, report: 5 });

@@ -16,10 +16,21 @@ import { PAGES, userCode } from './user-code.js';
 
 const TIMEOUT = { timeout: 120_000 };
 
+const STRICT = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+
 /** What a server sends with every file; undefined: nothing. */
 const POLICIES = {
 	'no policy': undefined,
-	"script-src 'self' 'wasm-unsafe-eval'": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'",
+	"script-src 'self' 'wasm-unsafe-eval'": STRICT,
+};
+
+/** Where the page serves blockquant/worker. */
+const WORKER = '/node_modules/blockquant/dist/worker.mjs';
+
+/** What pooled() of the user's code finds: every byte as without workers, and an abort that stops at once and breaks nothing. */
+const POOLED = {
+	...{ q4_k: true, 'q4_k back': true, nvfp4a16: true, 'nvfp4a16 back': true },
+	...{ abort: 'cancelled', later: 0, afterwards: true },
 };
 
 let project;
@@ -73,20 +84,28 @@ describeInBrowsers('the package', 600_000, (name) => {
 	}, TIMEOUT);
 	after(() => started?.close(), TIMEOUT);
 
-	/** What a page of the project leaves in `globalThis.outcome`. */
-	async function outcomeOf(path, policy) {
+	/**
+	 * What a page of the project leaves in `globalThis.outcome`, or what is evaluated on it then.
+	 * @param {(argument: any) => any} [run]
+	 */
+	async function outcomeOf(path, policy, run = () => globalThis.outcome, argument = undefined) {
 		const headers = policy === undefined ? {} : { 'content-security-policy': policy };
 		const server = await serve(project, { headers });
 		const { page, complaints } = await newPage(started.browser);
 		try {
 			await page.goto(server.url + path);
-			const outcome = await page.evaluate(() => globalThis.outcome);
+			await page.evaluate(() => globalThis.outcome);
+			const outcome = await page.evaluate(run, argument);
 			return { outcome, complaints };
 		} finally {
 			await page.close();
 			await server.close();
 		}
 	}
+
+	const pooled = (path, policy, workerUrl) =>
+		outcomeOf(path, policy, (url) => globalThis.pooled(url ?? undefined), workerUrl);
+	const failing = (path, policy, workerUrl) => outcomeOf(path, policy, (url) => globalThis.failing(url), workerUrl);
 
 	for (const [policy, header] of Object.entries(POLICIES))
 		for (const [path, use] of Object.entries(USES))
@@ -100,6 +119,48 @@ describeInBrowsers('the package', 600_000, (name) => {
 				}
 				assert.deepEqual(complaints, []);
 			});
+
+	for (const path of ['/plain/script.html', '/vite-out/', '/esbuild-out/page.html']) {
+		const use = USES[path];
+		for (const policy of [undefined, `${STRICT}; worker-src 'self' blob:`])
+			it(`quantizes on two workers in ${use}, under ${policy ?? 'no policy'}`, TIMEOUT, async () => {
+				const { outcome, complaints } = await pooled(path, policy);
+				assert.deepEqual(outcome, { ...POOLED, started: 2, warnings: [] });
+				assert.deepEqual(complaints, []);
+			});
+
+		it(
+			`quantizes on workers that the page serves in ${use}, where Blob workers are forbidden`,
+			TIMEOUT,
+			async () => {
+				const { outcome } = await pooled(path, STRICT, WORKER);
+				assert.deepEqual(outcome, { ...POOLED, started: 2, warnings: [] });
+			},
+		);
+
+		it(`quantizes without workers in ${use}, and says so, where Blob workers are forbidden`, TIMEOUT, async () => {
+			const { outcome, complaints } = await pooled(path, STRICT);
+			const { started: _, warnings, ...found } = outcome;
+			assert.deepEqual(found, POOLED);
+			assert.equal(warnings.length, 1);
+			assert.match(warnings[0], /^no workers, the work is done without: .*worker/);
+			assert.equal(complaints.filter((text) => text.startsWith('blockquant: no workers')).length, 1);
+		});
+
+		it(`refuses workers that do not start in ${use}, with the name of the tensor`, TIMEOUT, async () => {
+			for (const url of ['/missing.js', '/broken.js', 'https://elsewhere.invalid/worker.mjs', 'data:text/css,x'])
+				for (const policy of [undefined, STRICT]) {
+					const { outcome } = await failing(path, policy, url);
+					const { message, ...where } = outcome;
+					assert.deepEqual(
+						where,
+						{ code: 'worker-failed', tensor: 'model.layers.0.mlp.up_proj.weight' },
+						url,
+					);
+					assert.doesNotMatch(message, /\n/);
+				}
+		});
+	}
 
 	it('says so where the policy forbids WebAssembly', TIMEOUT, async () => {
 		const { outcome } = await outcomeOf('/plain/refused.html', "default-src 'self'; script-src 'self'");

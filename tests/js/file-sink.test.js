@@ -107,6 +107,50 @@ test('a killed process leaves nothing: its temporary file goes with SIGINT, SIGT
 	}
 });
 
+test('what SIGKILL left goes with the next output into the folder; what may be in use stays', {
+	skip: process.platform === 'win32',
+}, async () => {
+	const directory = folder();
+	const temporaries = () => readdirSync(directory).filter((name) => name.endsWith('.tmp'));
+	/** Starts to write a file, and does not end. @param {string} name */
+	const begin = async (name) => {
+		const before = temporaries();
+		const child = spawn(process.execPath, [script, 'wait', join(directory, name)], {
+			stdio: ['ignore', 'pipe', 'inherit'],
+		});
+		await once(child.stdout, 'data');
+		return { child, temporary: temporaries().find((one) => !before.includes(one)) ?? '' };
+	};
+	const killed = await begin('killed');
+	const running = await begin('running');
+	killed.child.kill('SIGKILL');
+	await once(killed.child, 'exit');
+	const pid = String(killed.child.pid);
+	assert.ok(killed.temporary.includes(`-${pid}-`), killed.temporary);
+	const [place] = killed.temporary.match(/[\da-f]{8}(?=-\d+-)/) ?? [];
+	const own = await fileSink(join(directory, 'own'));
+	const [ours] = temporaries().filter((name) => name.startsWith('.own.'));
+	const kept = [
+		running.temporary,
+		ours,
+		// Of another machine or container, of a number that no process can have, a file that was replaced, and names that are not ours.
+		killed.temporary.replace(String(place), '00000000'),
+		killed.temporary.replace(pid, '99999999999'),
+		`${killed.temporary}.old`,
+		`.killed.${pid}-0123abcd.tmp`,
+		killed.temporary.slice(1),
+	];
+	for (const name of [killed.temporary, ...kept.slice(2)]) writeFileSync(join(directory, name), 'x');
+	const next = await fileSink(join(directory, 'next'));
+	const left = readdirSync(directory).filter((name) => !name.startsWith('.next.'));
+	assert.deepEqual(left.sort(), kept.sort());
+	await next.abort?.();
+	await own.abort?.();
+	running.child.kill('SIGTERM');
+	await once(running.child, 'exit');
+	assert.ok(!existsSync(join(directory, running.temporary)));
+});
+
 test('a process that ends by itself, without closing its file, leaves nothing', () => {
 	const directory = folder();
 	const { status } = spawnSync(process.execPath, [script, 'exit', join(directory, 'out')]);

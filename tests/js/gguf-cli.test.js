@@ -221,6 +221,30 @@ describe('inspect, dequantize, compare', () => {
 		assert.deepEqual([json.metadata['x.list'].length, json.metadata.X], [1000, '9223372036854775808']);
 	});
 
+	it('inspect --json says how long arrays of more than 1000 elements are and how they begin; with --full, all', () => {
+		const list = (count) => ({ of: 'u16', items: Array.from({ length: count }, (_, i) => i) });
+		const lists = { of: 'arr', items: Array.from({ length: 7 }, () => list(200)) };
+		const pairs = [
+			pair('x.listed', 'arr', list(1000)),
+			pair('x.long', 'arr', list(1001)),
+			pair('x.nested', 'arr', lists),
+			pair('x.tokens', 'arr', { of: 'str', items: Array.from({ length: 200_000 }, (_, i) => `token ${i}`) }),
+		];
+		writeFileSync(at('long.gguf'), gguf({ pairs }));
+		const text = done('inspect', at('long.gguf'), '--json');
+		const { metadata, metadataTypes } = JSON.parse(text);
+		assert.deepEqual(metadata['x.listed'], list(1000).items);
+		assert.deepEqual(metadata['x.long'], { length: 1001, first: [0, 1, 2, 3, 4, 5] });
+		assert.deepEqual(metadata['x.nested'], { length: 7, first: Array(6).fill(list(200).items) });
+		assert.equal(metadata['x.tokens'].length, 200_000);
+		assert.equal(metadata['x.tokens'].first[5], 'token 5');
+		assert.equal(metadataTypes['x.tokens'], 'str[200000]');
+		assert.ok(text.length < 100_000, `${text.length} characters`);
+		const full = JSON.parse(done('inspect', at('long.gguf'), '--json', '--full')).metadata;
+		assert.deepEqual(full['x.nested'], Array(7).fill(list(200).items));
+		assert.equal(full['x.tokens'].at(-1), 'token 199999');
+	});
+
 	it('dequantize writes GGUF of each dtype, and compare finds them equal', () => {
 		const stdout = done('dequantize', at('q4.gguf'), at('back.gguf'));
 		assert.match(stdout, /weights decoded from ggml:q4_k to f16\n/);

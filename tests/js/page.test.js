@@ -26,6 +26,8 @@ import {
 
 const TIMEOUT = { timeout: 240_000 };
 
+const oneTensor = () => safetensorsOf({ [WEIGHT]: { shape: [128, 128], values: values(128 * 128) } });
+
 /** In the page: names of the files in its private file system. */
 async function filesOnDisk() {
 	const names = [];
@@ -37,10 +39,19 @@ async function filesOnDisk() {
 describeInBrowsers('the page', 900_000, (name) => {
 	let server;
 	let started;
+	/** How many of the library's workers were started, and whether they are served. */
+	let workers = 0;
+	let haveWorkers = true;
 	before(async () => {
 		server = await serve(root, {
 			headers: DEMO_HEADERS,
-			allow: (path) => isOfDemo(path) || path === IDLE_WORKER,
+			allow(path) {
+				if (path === '/dist/worker.mjs') {
+					workers++;
+					return haveWorkers;
+				}
+				return isOfDemo(path) || path === IDLE_WORKER;
+			},
 		});
 		started = await startBrowser(name);
 	}, TIMEOUT);
@@ -95,6 +106,41 @@ describeInBrowsers('the page', 900_000, (name) => {
 				}),
 			);
 
+	it('quantizes on all cores', TIMEOUT, () =>
+		onPage(async (page) => {
+			const cores = await page.evaluate(() => navigator.hardwareConcurrency);
+			await openOnPage(page, { files: [largeModel()] });
+			await choose(page, 'ct:nvfp4a16');
+			workers = 0;
+			await quantizeOnPage(page);
+			/* One core needs no worker but the page's own. */
+			assert.equal(workers, cores === 1 ? 0 : cores);
+		}),
+	);
+
+	it('says at which tensor a worker did not start, and works when it does', TIMEOUT, async (t) => {
+		/* The browser's console says what was not found. */
+		const { page } = await newPage(started.browser);
+		try {
+			await page.goto(`${server.url}/web-demo/`);
+			if ((await page.evaluate(() => navigator.hardwareConcurrency)) === 1) return t.skip('one core, no workers');
+			await openOnPage(page, { files: [file('one.safetensors', oneTensor())] });
+			haveWorkers = false;
+			await page.click('#quantize');
+			await page.waitForSelector('body[aria-busy="false"] #error', { visible: true, timeout: 20_000 });
+			assert.match(
+				await text(page, '#error'),
+				/^tensor "model\.layers\.0\.mlp\.up_proj\.weight": a worker failed: /,
+			);
+			assert.equal(await page.$('#downloads a'), null);
+			haveWorkers = true;
+			await quantizeOnPage(page);
+		} finally {
+			haveWorkers = true;
+			await page.close();
+		}
+	});
+
 	it('quantizes shards as the command does', TIMEOUT, () =>
 		onPage(async (page) => {
 			const shards = { 'a.safetensors': 'model.layers.0', 'b.safetensors': 'model.layers.1' };
@@ -128,7 +174,7 @@ describeInBrowsers('the page', 900_000, (name) => {
 
 	it('takes files that are dropped on it', TIMEOUT, () =>
 		onPage(async (page) => {
-			const model = safetensorsOf({ [WEIGHT]: { shape: [128, 128], values: values(128 * 128) } });
+			const model = oneTensor();
 			await page.evaluate((base64) => {
 				const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 				const dataTransfer = new DataTransfer();

@@ -6,7 +6,9 @@
  * @param {string} blockquant what it imports
  */
 export const userCode = (blockquant) => `
-import { compare, dequantize, init, memorySink, openModel, quantize, quantizeModel } from '${blockquant}';
+import {
+	compare, createPool, dequantize, dequantizeAsync, init, memorySink, openModel, quantize, quantizeAsync, quantizeModel,
+} from '${blockquant}';
 
 const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -48,6 +50,67 @@ export async function results() {
 	found.model = hex(sink.bytes());
 	return found;
 }
+
+const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i]);
+const arrays = ({ bytes, planes }) => (bytes ? [bytes] : Object.values(planes).map((plane) => plane.bytes));
+
+/* Three bands on a pool of two: whether the bytes are those of quantize(), who worked, and how an abort ends. */
+export async function pooled(workerUrl) {
+	await init();
+	const { Worker } = globalThis;
+	let started = 0;
+	globalThis.Worker = class extends Worker {
+		constructor(...args) {
+			super(...args);
+			started++;
+		}
+	};
+	const pool = createPool({ workers: 2, workerUrl });
+	try {
+		const shape = [1280, 4096];
+		const data = weights(1280 * 4096);
+		const found = {};
+		for (const scheme of ['q4_k', 'nvfp4a16']) {
+			const here = quantize(data, { scheme, shape });
+			const there = await quantizeAsync(data, { scheme, shape, pool });
+			found[scheme] = arrays(here).every((bytes, i) => same(bytes, arrays(there)[i]));
+			found[scheme + ' back'] = same(dequantize(here), await dequantizeAsync(there, { pool }));
+		}
+		const controller = new AbortController();
+		let later = 0;
+		const onProgress = ({ done }) => {
+			if (controller.signal.aborted) later++;
+			else if (done > 0) controller.abort();
+		};
+		const { signal } = controller;
+		found.abort = await quantizeAsync(data, { scheme: 'q4_k', shape, pool, signal, onProgress }).then(
+			() => 'not at all',
+			({ code }) => code,
+		);
+		found.later = later;
+		const small = { scheme: 'q4_k', shape: [64, 256] };
+		const part = weights(64 * 256);
+		found.afterwards = same((await quantizeAsync(part, { ...small, pool })).bytes, quantize(part, small).bytes);
+		return { ...found, started, warnings: pool.warnings };
+	} finally {
+		await pool.close();
+		globalThis.Worker = Worker;
+	}
+}
+
+/* How a model fails on a pool whose workers do not start. */
+export async function failing(workerUrl) {
+	await init();
+	const pool = createPool({ workers: 2, workerUrl });
+	try {
+		await quantizeModel(await openModel(modelFile()), memorySink(), { scheme: 'nvfp4a16', pool });
+		return 'not at all';
+	} catch ({ code, tensor, message }) {
+		return { code, tensor, message };
+	} finally {
+		await pool.close();
+	}
+}
 `;
 
 const page = (script, type = 'module') => `<!doctype html>
@@ -67,7 +130,11 @@ const FIRST_MESSAGE = `const firstMessage = (worker) => new Promise((resolve, re
 });
 `;
 
-const both = (worker) => `import { results } from './user.js';
+/** For the tests to call. */
+const LATER = 'Object.assign(globalThis, { pooled, failing });';
+
+const both = (worker) => `import { failing, pooled, results } from './user.js';
+${LATER}
 ${FIRST_MESSAGE}
 globalThis.outcome = (async () => ({ page: await results(), worker: await firstMessage(${worker}) }))();
 `;
@@ -79,7 +146,8 @@ const DIST = '/node_modules/blockquant/dist';
 export const PAGES = {
 	'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
 	'plain/script.html': page('script.js'),
-	'plain/script.js': `import { results } from './user.js';
+	'plain/script.js': `import { failing, pooled, results } from './user.js';
+${LATER}
 globalThis.outcome = results().then((found) => ({ page: found }));
 `,
 	'plain/worker.html': page('worker.js'),
@@ -113,6 +181,7 @@ globalThis.outcome = (async () => {
 	return { worker: { nvfp4a16: hexOf(quantized) } };
 })();
 `,
+	'broken.js': 'const =',
 	'plain/refused.html': page('refused.js'),
 	'plain/refused.js': `import { init } from '${DIST}/index.mjs';
 globalThis.outcome = init().then(() => ({}), ({ code, message }) => ({ code, message }));
@@ -120,7 +189,8 @@ globalThis.outcome = init().then(() => ({}), ({ code, message }) => ({ code, mes
 	'vite/index.html': page('./main.js'),
 	'vite/main.js': `import wasm from 'blockquant/core.wasm?url';
 import { init, quantize } from 'blockquant/slim';
-import { hexOf, results, weights } from './user.js';
+import { failing, hexOf, pooled, results, weights } from './user.js';
+${LATER}
 ${FIRST_MESSAGE}
 async function slim() {
 	await init({ wasm: new URL(wasm, location.href) });

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { before, test } from 'node:test';
-import { setEnvironmentData } from 'node:worker_threads';
+import { setEnvironmentData, Worker } from 'node:worker_threads';
 import { quantizeAsync } from '../../js/arrays/async.js';
 import { quantize } from '../../js/arrays/quantize.js';
 import { BlockQuantError } from '../../js/errors.js';
@@ -147,4 +148,19 @@ test('things in order: the first failure counts, the ones before it are finished
 	});
 	await assert.rejects(run, /number 1/);
 	assert.deepEqual(log, ['3 false', '2 false', '1 false', '0 false']);
+});
+
+test('a worker answers on every port that it is given, one in another thread, too', async () => {
+	const worker = new Worker(new URL('../../js/entry/band-worker.js', import.meta.url));
+	const { port1, port2 } = new MessageChannel();
+	try {
+		worker.postMessage({ port: port2 }, [port2]);
+		const answered = once(port1, 'message');
+		port1.postMessage({ id: 5, call: 'nothing' });
+		const [{ id, error }] = await answered;
+		assert.deepEqual([id, error.code], [5, 'bad-argument']);
+	} finally {
+		port1.close();
+		await worker.terminate();
+	}
 });
