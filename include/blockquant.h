@@ -171,6 +171,19 @@ enum bq_status {
 	BQ_NSTATUS
 };
 
+/* What a broken rule is about. */
+enum bq_field {
+	BQ_FIELD_NONE, BQ_FIELD_VALUE, BQ_FIELD_SCALES, BQ_FIELD_SCALE0, BQ_FIELD_SCALE1, BQ_FIELD_SCALE2, BQ_FIELD_ZERO, BQ_FIELD_SYMMETRIC,
+	BQ_FIELD_MINS, BQ_FIELD_MIN0, BQ_FIELD_MIN1, BQ_FIELD_MIN2, BQ_FIELD_CALIBRATION, BQ_FIELD_RULES, BQ_FIELD_LAYOUT, BQ_FIELD_SHAPE,
+	BQ_NFIELDS
+};
+
+#define BQ_MAX_PROBLEMS 16
+
+struct bq_problem {
+	uint32_t status, field;
+};
+
 enum bq_role { BQ_ROLE_VALUES, BQ_ROLE_SCALE0, BQ_ROLE_SCALE1, BQ_ROLE_SCALE2, BQ_ROLE_ZERO, BQ_ROLE_MIN0, BQ_ROLE_MIN1, BQ_ROLE_MIN2, BQ_ROLE_SHAPE, BQ_ROLE_BLOCKS };
 
 /* One stored array. Bytes of step s of item i begin at i * item_nbytes + s * step_nbytes; a plane that does not grow with
@@ -255,6 +268,11 @@ BQ_API(bq_bits_per_weight) double bq_bits_per_weight(const struct bq_scheme *sch
  * working dtype of rules that have one. kernels: enum bq_kernels_id. Returns BQ_OK or the first broken rule. */
 BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels,
 	uint32_t rank, const uint64_t *dims, struct bq_plan *plan);
+
+/* All the rules that a scheme breaks on a tensor, up to BQ_MAX_PROBLEMS; returns their number. How fields go together is
+ * judged where each is right by itself, and rows where the scheme is. */
+BQ_API(bq_check) uint32_t bq_check(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t rank,
+	const uint64_t *dims, struct bq_problem problem[BQ_MAX_PROBLEMS]);
 
 /* The band that begins at first_step (less than nitems * steps_per_item) and holds as many whole steps as fit in max_nbytes of input (at least one), while no
  * plane of it exceeds 32 bits. */

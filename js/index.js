@@ -16,4 +16,5 @@ export { quantizeModel } from './model/quantize.js';
 export { schemes } from './presets.js';
 export { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from './scheme/object.js';
 export { schemeSizes } from './scheme/sizes.js';
+export { validateScheme } from './scheme/validate.js';
 export { createPool } from './workers/pool.js';

@@ -4,7 +4,7 @@
 import { fromCompressedTensors } from './compressed-tensors/from.js';
 import { BlockQuantError } from './errors.js';
 import { presetOf } from './presets.js';
-import { structOfScheme } from './scheme.js';
+import { structOfScheme } from './scheme/read.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
 

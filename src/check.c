@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * check.c - the rules of docs/schemes.md: which one a scheme breaks, alone or with a shape.
+ * check.c - the rules of docs/schemes.md: which ones a scheme breaks, alone or with a shape.
  */
 #include "check.h"
 
@@ -8,40 +8,45 @@
 #include "dtype.h"
 #include "geometry.h"
 
+void bq_found(struct bq_problems *problems, enum bq_status status, enum bq_field field)
+{
+	for (uint32_t i = 0; i < problems->count; i++)
+		if (problems->list[i].status == status && problems->list[i].field == field)
+			return;
+	if (problems->count < BQ_MAX_PROBLEMS)
+		problems->list[problems->count++] = (struct bq_problem){ status, field };
+}
+
 static int is_float(uint32_t dtype)
 {
 	return bq_dtype(dtype)->kind == BQ_KIND_FLOAT;
 }
 
-static enum bq_status check_value(const struct bq_scheme *scheme)
+static void check_value(const struct bq_scheme *scheme, struct bq_problems *problems)
 {
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
 	int is_code = bq_is_integer(scheme->value) || value->kind == BQ_KIND_TABLE ||
 		(value->kind == BQ_KIND_FLOAT && value->bits <= 8 && value->min < 0);
 
-	REQUIRE(is_code, BQ_BAD_VALUE);
-	REQUIRE(!scheme->narrow || (scheme->narrow == 1 && value->kind == BQ_KIND_SIGNED && value->bits > 1), BQ_BAD_VALUE);
-	REQUIRE(!scheme->codebook || scheme->value == BQ_CODEBOOK, BQ_BAD_CODEBOOK);
-	return BQ_OK;
+	EXPECT(is_code, BQ_BAD_VALUE, BQ_FIELD_VALUE);
+	EXPECT(!scheme->narrow || (scheme->narrow == 1 && value->kind == BQ_KIND_SIGNED && value->bits > 1), BQ_BAD_VALUE, BQ_FIELD_VALUE);
+	EXPECT(!scheme->codebook || scheme->value == BQ_CODEBOOK, BQ_BAD_CODEBOOK, BQ_FIELD_VALUE);
 }
 
-static enum bq_status check_calibration(const struct bq_scheme *scheme)
+static int is_calibration(const struct bq_scheme *scheme)
 {
 	const double argument = scheme->calibration_argument;
 
 	switch (scheme->calibration) {
 	case BQ_MINMAX:
 	case BQ_SEARCH:
-		REQUIRE(argument == 0, BQ_BAD_CALIBRATION);
-		return BQ_OK;
+		return argument == 0;
 	case BQ_PERCENTILE:
-		REQUIRE(argument > 50 && argument <= 100, BQ_BAD_CALIBRATION);
-		return BQ_BAD_CALIBRATION; /* TODO */
+		return argument > 50 && argument <= 100 && 0; /* TODO */
 	case BQ_MSE:
-		REQUIRE(argument > 0 && argument <= 1, BQ_BAD_CALIBRATION);
-		return BQ_BAD_CALIBRATION; /* TODO */
+		return argument > 0 && argument <= 1 && 0; /* TODO */
 	default:
-		return BQ_BAD_CALIBRATION;
+		return 0;
 	}
 }
 
@@ -59,19 +64,20 @@ static int nests(const struct bq_plan *plan, const struct bq_level *inner, const
 	return inner->rank || !outer->rank;
 }
 
-static enum bq_status check_levels(const struct bq_plan *plan, const struct bq_level *level, uint32_t count)
+/* first: the field of the innermost. */
+static void check_levels(const struct bq_plan *plan, const struct bq_level *level, uint32_t count, enum bq_field first,
+	struct bq_problems *problems)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		int inner_code = i + 1 < count && bq_is_integer(level[i].dtype);
+		const int inner_code = i + 1 < count && bq_is_integer(level[i].dtype);
+		const int is_scale = is_float(level[i].dtype) || level[i].dtype == BQ_E8M0;
+		int is_edge = level[i].rank <= plan->rank;
 
-		REQUIRE(level[i].rank <= plan->rank, BQ_BAD_BLOCK);
-		REQUIRE(is_float(level[i].dtype) || level[i].dtype == BQ_E8M0 || inner_code, BQ_BAD_LEVEL_DTYPE);
-		REQUIRE(bq_dtype(level[i].dtype)->bits >= 8 || inner_code, BQ_BAD_LEVEL_DTYPE);
-		for (uint32_t k = 0; k < level[i].rank; k++)
-			REQUIRE(level[i].edge[k] < (1u << 31), BQ_BAD_BLOCK);
-		REQUIRE(!i || nests(plan, &level[i - 1], &level[i]), BQ_BAD_BLOCK);
+		for (uint32_t k = 0; k < level[i].rank && is_edge; k++)
+			is_edge = level[i].edge[k] < (1u << 31);
+		EXPECT((is_scale && bq_dtype(level[i].dtype)->bits >= 8) || inner_code, BQ_BAD_LEVEL_DTYPE, first + i);
+		EXPECT(is_edge && (!i || nests(plan, &level[i - 1], &level[i])), BQ_BAD_BLOCK, first + i);
 	}
-	return BQ_OK;
 }
 
 static int same_blocks(const struct bq_level *a, const struct bq_level *b)
@@ -96,123 +102,113 @@ static int fits_blocks(const struct bq_scheme *scheme)
 }
 
 /* Ranges that are not symmetric about 0, or are widened to be: zero points and mins. */
-static enum bq_status check_offset(const struct bq_scheme *scheme, const struct bq_rules *rules)
+static void check_offset(const struct bq_scheme *scheme, const struct bq_rules *rules, struct bq_problems *problems)
 {
 	const struct bq_dtype_info *value = bq_dtype(scheme->value), *zero = bq_dtype(scheme->zero);
+	const uint32_t field = scheme->zero ? BQ_FIELD_ZERO : BQ_FIELD_MIN0;
 
-	REQUIRE(scheme->symmetric <= 1, BQ_BAD_ZERO);
-	if (!scheme->zero && !scheme->nmins) {
-		REQUIRE(!scheme->symmetric, BQ_BAD_ZERO);
-		return BQ_OK;
-	}
-	REQUIRE(bq_is_integer(scheme->value) && !(scheme->zero && scheme->nmins), BQ_BAD_ZERO);
-	REQUIRE(!scheme->zero || (zero->kind == value->kind && zero->bits >= value->bits), BQ_BAD_ZERO);
+	EXPECT(scheme->symmetric <= 1 && (!scheme->symmetric || scheme->zero || scheme->nmins), BQ_BAD_ZERO, BQ_FIELD_SYMMETRIC);
+	if (!scheme->zero && !scheme->nmins)
+		return;
+	EXPECT(bq_is_integer(scheme->value) && !(scheme->zero && scheme->nmins), BQ_BAD_ZERO, field);
+	EXPECT(!scheme->zero || (zero->kind == value->kind && zero->bits >= value->bits), BQ_BAD_ZERO, field);
 	if (scheme->calibration == BQ_SEARCH)
-		return BQ_OK;
-	REQUIRE(rules->extent == BQ_ABSOLUTE && (rules->outer == BQ_OUTER_FACTOR || scheme->nscales == 1), BQ_BAD_RULES);
-	REQUIRE(scheme->scale[0].dtype != BQ_E8M0 || rules->power == BQ_POWER_ABOVE ||
+		return;
+	EXPECT(rules->extent == BQ_ABSOLUTE && (rules->outer == BQ_OUTER_FACTOR || scheme->nscales == 1), BQ_BAD_RULES, field);
+	EXPECT(scheme->scale[0].dtype != BQ_E8M0 || rules->power == BQ_POWER_ABOVE ||
 			(rules->power == BQ_POWER_BELOW && scheme->symmetric),
-		BQ_BAD_RULES);
-	return BQ_OK;
+		BQ_BAD_RULES, BQ_FIELD_SCALE0);
 }
 
 /* A scale of the sign of the block's extreme value needs dtypes that have one. */
-static enum bq_status check_signed(const struct bq_scheme *scheme, const struct bq_rules *rules)
+static void check_signed(const struct bq_scheme *scheme, const struct bq_rules *rules, struct bq_problems *problems)
 {
-	for (uint32_t i = 0; i < scheme->nscales && rules->extent == BQ_SIGNED; i++)
-		REQUIRE(bq_dtype(scheme->scale[i].dtype)->min < 0 || i, BQ_BAD_RULES);
-	REQUIRE(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES);
-	return BQ_OK;
+	EXPECT(rules->extent != BQ_SIGNED || bq_dtype(scheme->scale[0].dtype)->min < 0, BQ_BAD_RULES, BQ_FIELD_SCALE0);
+	EXPECT(rules->extent != BQ_SIGNED || scheme->scale[0].rank, BQ_BAD_RULES, BQ_FIELD_SCALE0);
 }
 
 /* What a multiplier scales must be a float scale under one tensor-wide float32. */
-static enum bq_status check_multiplier(const struct bq_scheme *scheme, const struct bq_rules *rules)
+static void check_multiplier(const struct bq_scheme *scheme, const struct bq_rules *rules, struct bq_problems *problems)
 {
-	const int is_multiplied = scheme->nscales > 1 && rules->outer == BQ_OUTER_MULTIPLIER;
-
-	REQUIRE(!is_multiplied || (scheme->nscales == 2 && !scheme->scale[1].rank && scheme->scale[1].dtype == BQ_F32), BQ_BAD_RULES);
-	REQUIRE(!is_multiplied || (is_float(scheme->scale[0].dtype) && scheme->scale[0].rank), BQ_BAD_RULES);
-	REQUIRE(!is_multiplied || bq_dtype(scheme->value)->max > 0, BQ_BAD_RULES);
-	return BQ_OK;
+	if (scheme->nscales == 1 || rules->outer != BQ_OUTER_MULTIPLIER)
+		return;
+	EXPECT(is_float(scheme->scale[0].dtype) && scheme->scale[0].rank, BQ_BAD_RULES, BQ_FIELD_SCALE0);
+	EXPECT(!scheme->scale[1].rank && scheme->scale[1].dtype == BQ_F32, BQ_BAD_RULES, BQ_FIELD_SCALE1);
+	EXPECT(scheme->nscales == 2, BQ_BAD_RULES, BQ_FIELD_SCALE2);
+	EXPECT(bq_dtype(scheme->value)->max > 0, BQ_BAD_RULES, BQ_FIELD_VALUE);
 }
 
 /* Whether the rules say how every parameter is made. */
-static enum bq_status check_parameters(const struct bq_scheme *scheme, const struct bq_rules *rules)
+static void check_parameters(const struct bq_scheme *scheme, const struct bq_rules *rules, struct bq_problems *problems)
 {
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
 	const int is_sided = scheme->zero || scheme->nmins, is_power = scheme->scale[0].dtype == BQ_E8M0 && rules->power != BQ_POWER_ABOVE;
-	enum bq_status status = check_signed(scheme, rules);
+	const int is_span = rules->divisor == BQ_HALF_SPAN || rules->divisor == BQ_SPAN;
 
 	if (scheme->calibration == BQ_SEARCH)
-		return BQ_OK; /* the fused kernel's affair */
-	REQUIRE(!status, status);
-	status = check_multiplier(scheme, rules);
-	REQUIRE(!status, status);
+		return; /* the fused kernel's affair */
+	check_signed(scheme, rules, problems);
+	check_multiplier(scheme, rules, problems);
 	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */
-	REQUIRE(is_sided || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES);
-	REQUIRE(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES);
+	EXPECT(is_sided || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES, BQ_FIELD_VALUE);
+	EXPECT(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES, BQ_FIELD_VALUE);
 	/* A power made of the largest magnitude stands alone. */
-	REQUIRE(!is_power || scheme->nscales == 1, BQ_BAD_RULES);
-	REQUIRE(!is_power || rules->power == BQ_POWER_BELOW || rules->power_carry[scheme->value], BQ_BAD_RULES);
+	EXPECT(!is_power || scheme->nscales == 1, BQ_BAD_RULES, BQ_FIELD_SCALE0);
+	EXPECT(!is_power || rules->power == BQ_POWER_BELOW || rules->power_carry[scheme->value], BQ_BAD_RULES, BQ_FIELD_SCALE0);
 	/* The highest code of i1 is 0: nothing can be divided by it. */
-	REQUIRE(value->max > 0 || scheme->codebook || is_sided || rules->divisor == BQ_HALF_SPAN || rules->divisor == BQ_SPAN, BQ_BAD_RULES);
-	return BQ_OK;
+	EXPECT(value->max > 0 || scheme->codebook || is_sided || is_span, BQ_BAD_RULES, BQ_FIELD_VALUE);
 }
 
 /* Whether the layout has a place for everything that is stored. */
-static enum bq_status check_layout(const struct bq_plan *plan, const struct bq_layout *layout)
+static void check_layout(const struct bq_plan *plan, const struct bq_layout *layout, struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
 	const int is_signed = value->kind == BQ_KIND_SIGNED, is_table = value->kind == BQ_KIND_TABLE;
 	const uint32_t bits = plan->value_bits;
 
-	REQUIRE(layout->packing != BQ_NIBBLES || (!is_signed && (bits == 4 || (is_table && bits < 4))), BQ_BAD_LAYOUT);
-	REQUIRE(layout->packing != BQ_SIXES || (!is_signed && (bits == 6 || (is_table && bits < 6))), BQ_BAD_LAYOUT);
-	REQUIRE(layout->packing != BQ_WORDS || is_table || bq_is_integer(scheme->value), BQ_BAD_LAYOUT);
-	REQUIRE(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT);
+	EXPECT(layout->packing != BQ_NIBBLES || (!is_signed && (bits == 4 || (is_table && bits < 4))), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(layout->packing != BQ_SIXES || (!is_signed && (bits == 6 || (is_table && bits < 6))), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(layout->packing != BQ_WORDS || is_table || bq_is_integer(scheme->value), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank)
-		REQUIRE(scheme->scale[0].rank == 1 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT);
-	return BQ_OK;
+		EXPECT(scheme->scale[0].rank == 1 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 }
 
-enum bq_status bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+void bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
-	enum bq_status status = check_value(scheme);
+	const int has_levels = scheme->nscales >= 1 && scheme->nscales <= BQ_MAX_LEVELS;
 
-	REQUIRE(!status, status);
-	status = check_calibration(scheme);
-	REQUIRE(!status, status);
-	REQUIRE(scheme->nscales >= 1 && scheme->nscales <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
-	REQUIRE(scheme->nmins == 0 || scheme->nmins == scheme->nscales, BQ_BAD_LEVELS);
-	status = check_levels(plan, scheme->scale, scheme->nscales);
-	REQUIRE(!status, status);
-	status = check_levels(plan, scheme->min, scheme->nmins);
-	REQUIRE(!status, status);
+	check_value(scheme, problems);
+	EXPECT(is_calibration(scheme), BQ_BAD_CALIBRATION, BQ_FIELD_CALIBRATION);
+	EXPECT(has_levels, BQ_BAD_LEVELS, BQ_FIELD_SCALES);
+	EXPECT(scheme->nmins == 0 || scheme->nmins == scheme->nscales, BQ_BAD_LEVELS, BQ_FIELD_MINS);
+	if (!has_levels)
+		return;
+	check_levels(plan, scheme->scale, scheme->nscales, BQ_FIELD_SCALE0, problems);
+	check_levels(plan, scheme->min, scheme->nmins, BQ_FIELD_MIN0, problems);
 	for (uint32_t i = 0; i < scheme->nmins; i++)
-		REQUIRE(same_blocks(&scheme->min[i], &scheme->scale[i]), BQ_BAD_LEVELS);
-	status = check_offset(scheme, rules);
-	REQUIRE(!status, status);
-	status = check_parameters(scheme, rules);
-	REQUIRE(!status, status);
-	return check_layout(plan, layout);
+		EXPECT(same_blocks(&scheme->min[i], &scheme->scale[i]), BQ_BAD_LEVELS, BQ_FIELD_MIN0 + i);
+	/* How fields go together is judged where each is right by itself. */
+	if (problems->count)
+		return;
+	check_offset(scheme, rules, problems);
+	check_parameters(scheme, rules, problems);
+	check_layout(plan, layout, problems);
 }
 
-/* A fused kernel does the schemes of its presets, to the letter. */
-enum bq_status bq_check_fused(const struct bq_scheme *scheme)
+int bq_is_fused(const struct bq_scheme *scheme)
 {
 	const struct bq_preset *preset;
 
-	if (scheme->fused == BQ_GENERIC)
-		return BQ_OK;
 	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++)
 		if (!memcmp(&preset->scheme, scheme, sizeof(*scheme)))
-			return BQ_OK;
-	return BQ_BAD_FUSED;
+			return 1;
+	return 0;
 }
 
-enum bq_status bq_check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout)
+void bq_check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 
@@ -220,10 +216,9 @@ enum bq_status bq_check_rows(const struct bq_plan *plan, const struct bq_rules *
 		uint64_t edge = bq_edge(plan, &scheme->scale[i], plan->rank - 1);
 
 		if (rules->whole_groups && scheme->scale[i].rank == 1)
-			REQUIRE(edge <= plan->cols && plan->cols % edge == 0, BQ_RAGGED);
+			EXPECT(edge <= plan->cols && plan->cols % edge == 0, BQ_RAGGED, BQ_FIELD_SCALE0 + i);
 	}
-	REQUIRE(!layout->block_values || plan->cols % layout->block_values == 0, BQ_RAGGED);
-	REQUIRE(layout->packing != BQ_NIBBLES || plan->cols % 2 == 0, BQ_ODD);
-	REQUIRE(layout->packing != BQ_SIXES || plan->cols % 4 == 0, BQ_ODD);
-	return BQ_OK;
+	EXPECT(!layout->block_values || plan->cols % layout->block_values == 0, BQ_RAGGED, BQ_FIELD_LAYOUT);
+	EXPECT(layout->packing != BQ_NIBBLES || plan->cols % 2 == 0, BQ_ODD, BQ_FIELD_LAYOUT);
+	EXPECT(layout->packing != BQ_SIXES || plan->cols % 4 == 0, BQ_ODD, BQ_FIELD_LAYOUT);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * check.h - the rules that a scheme must keep. Each function returns BQ_OK or the first one that is broken.
+ * check.h - the rules that a scheme must keep. Each function adds those that are broken.
  */
 #ifndef BQ_CHECK_H
 #define BQ_CHECK_H
@@ -7,19 +7,27 @@
 #include "layouts.h"
 #include "rules.h"
 
-#define REQUIRE(condition, status) \
+struct bq_problems {
+	uint32_t count;
+	struct bq_problem list[BQ_MAX_PROBLEMS];
+};
+
+/* Adds a problem, once. */
+void bq_found(struct bq_problems *problems, enum bq_status status, enum bq_field field);
+
+#define EXPECT(condition, status, field) \
 	do { \
 		if (!(condition)) \
-			return status; \
+			bq_found(problems, status, field); \
 	} while (0)
 
-/* A fused kernel does the schemes of its presets, to the letter. scheme: as the caller gave it. */
-enum bq_status bq_check_fused(const struct bq_scheme *scheme);
+/* Whether a fused kernel does the scheme: those of its presets, to the letter. scheme: as the caller gave it. */
+int bq_is_fused(const struct bq_scheme *scheme);
 
 /* The scheme on a tensor of the plan's rank and sizes. */
-enum bq_status bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout);
+void bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems);
 
 /* Rows against blocks and bytes. */
-enum bq_status bq_check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout);
+void bq_check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * plan.c - a scheme and a shape become sizes, or the first rule of docs/schemes.md that is broken.
+ * plan.c - a scheme and a shape become sizes, or the rules of docs/schemes.md that are broken.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@
 /* Zero points that are packed down the rows fill whole words every 32 rows, whatever their width. */
 #define WORD_ROWS 32
 
-/* The shape, its units and steps. Vectors become one row. */
-static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layout)
+/* The shape, its units and steps. Vectors become one row. Returns whether all of it fits. */
+static int lay_out(struct bq_plan *plan, const struct bq_layout *layout, struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 	uint64_t units_per_item, step_units = 1, unit_rows = 1;
@@ -34,10 +34,12 @@ static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layo
 
 		if (edge > plan->dims[plan->first_axis])
 			edge = plan->dims[plan->first_axis];
-		REQUIRE(edge < (1ull << 31), BQ_TOO_BIG);
+		EXPECT(edge < (1ull << 31), BQ_TOO_BIG, BQ_FIELD_SCALE0 + i);
 		if (edge > plan->unit_height)
 			plan->unit_height = (uint32_t)edge;
 	}
+	if (problems->count)
+		return 0;
 	for (uint32_t axis = plan->first_axis + 1; axis < plan->rank - 1; axis++)
 		unit_rows *= plan->dims[axis];
 	plan->nitems = 1;
@@ -48,20 +50,22 @@ static enum bq_status lay_out(struct bq_plan *plan, const struct bq_layout *layo
 	units_per_item = bq_ceil_div(plan->dims[plan->first_axis], plan->unit_height);
 
 	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
-		REQUIRE(unit_rows == 1, BQ_BAD_LAYOUT);
+		EXPECT(unit_rows == 1, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 		step_units = units_per_item < WORD_ROWS ? units_per_item : WORD_ROWS;
 	}
 	plan->steps_per_item = bq_ceil_div(units_per_item, step_units);
-	REQUIRE(plan->dims[plan->rank - 1] < MAX_STEP / 4, BQ_TOO_BIG);
+	EXPECT(plan->dims[plan->rank - 1] < MAX_STEP / 4, BQ_TOO_BIG, BQ_FIELD_SHAPE);
+	EXPECT(unit_rows * step_units < MAX_STEP / 4 / plan->dims[plan->rank - 1] + 1, BQ_TOO_BIG, BQ_FIELD_SCALES);
+	if (problems->count)
+		return 0;
 	plan->cols = (uint32_t)plan->dims[plan->rank - 1];
-	REQUIRE(unit_rows * step_units < MAX_STEP / 4 / plan->cols + 1, BQ_TOO_BIG);
 	plan->unit_rows = (uint32_t)unit_rows;
 	plan->step_rows = (uint32_t)(unit_rows * step_units);
 	plan->group = (uint32_t)bq_edge(plan, &scheme->scale[0], plan->rank - 1);
 	if (plan->group > plan->cols)
 		plan->group = plan->cols;
 	plan->cells_per_unit = (uint32_t)bq_unit_cells(plan, &scheme->scale[0]);
-	return BQ_OK;
+	return 1;
 }
 
 static struct bq_plane *add_plane(struct bq_plan *plan, uint32_t role, uint32_t dtype, uint32_t rank)
@@ -198,60 +202,106 @@ static void choose_tensor_level(struct bq_plan *plan)
 	plan->passes = plan->tensor_level < scheme->nscales ? 2 : 1;
 }
 
-enum bq_status bq_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels, uint32_t rank, const uint64_t *dims, struct bq_plan *plan)
+/* The shape, padded to two axes. Returns whether it is one. */
+static int take_shape(struct bq_plan *plan, uint32_t rank, const uint64_t *dims, struct bq_problems *problems)
 {
-	const struct bq_rules *rules = bq_rules(scheme->rules);
-	const struct bq_layout *layout = bq_layout(scheme->layout);
-	enum bq_status status;
-	uint64_t workspace;
-
-	memset(plan, 0, sizeof(*plan));
-	REQUIRE(bq_kernels(kernels), BQ_BAD_KERNELS);
-	REQUIRE(input == BQ_F32 || input == BQ_F16 || input == BQ_BF16, BQ_BAD_DTYPE);
-	REQUIRE(rules, BQ_BAD_RULES);
-	REQUIRE(layout, BQ_BAD_LAYOUT);
-	REQUIRE(!bq_check_fused(scheme), BQ_BAD_FUSED);
-	REQUIRE(scheme->nscales <= BQ_MAX_LEVELS && scheme->nmins <= BQ_MAX_LEVELS, BQ_BAD_LEVELS);
-	REQUIRE(rank >= 1 && rank <= BQ_MAX_RANK, BQ_BAD_SHAPE);
-
-	plan->scheme = *scheme;
-	plan->input = input;
-	plan->kernels = kernels;
 	plan->rank = rank < 2 ? 2 : rank;
 	plan->dims[0] = 1;
 	memcpy(plan->dims + plan->rank - rank, dims, rank * sizeof(dims[0]));
 	plan->nvalues = 1;
 	for (uint32_t i = 0; i < plan->rank; i++) {
-		REQUIRE(plan->dims[i] > 0, BQ_EMPTY);
-		REQUIRE(plan->dims[i] <= MAX_VALUES / plan->nvalues, BQ_BAD_SHAPE);
+		const int fits = !plan->dims[i] || plan->dims[i] <= MAX_VALUES / plan->nvalues;
+
+		EXPECT(plan->dims[i] > 0, BQ_EMPTY, BQ_FIELD_SHAPE);
+		EXPECT(fits, BQ_BAD_SHAPE, BQ_FIELD_SHAPE);
+		if (!plan->dims[i] || !fits)
+			return 0;
 		plan->nvalues *= plan->dims[i];
 	}
+	return 1;
+}
+
+/* Whether the numbers of the struct are within the tables and arrays that they index. */
+static int is_readable(const struct bq_scheme *scheme, struct bq_problems *problems)
+{
+	EXPECT(bq_rules(scheme->rules), BQ_BAD_RULES, BQ_FIELD_RULES);
+	EXPECT(bq_layout(scheme->layout), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(scheme->fused == BQ_GENERIC || bq_is_fused(scheme), BQ_BAD_FUSED, BQ_FIELD_RULES);
+	EXPECT(scheme->nscales <= BQ_MAX_LEVELS, BQ_BAD_LEVELS, BQ_FIELD_SCALES);
+	EXPECT(scheme->nmins <= BQ_MAX_LEVELS, BQ_BAD_LEVELS, BQ_FIELD_MINS);
 	for (uint32_t i = 0; i < BQ_MAX_LEVELS; i++) {
-		if (plan->scheme.scale[i].dtype == BQ_INPUT)
-			plan->scheme.scale[i].dtype = input;
-		if (plan->scheme.min[i].dtype == BQ_INPUT)
-			plan->scheme.min[i].dtype = input;
-		REQUIRE(scheme->scale[i].rank <= BQ_MAX_RANK && scheme->min[i].rank <= BQ_MAX_RANK, BQ_BAD_BLOCK);
+		EXPECT(scheme->scale[i].rank <= BQ_MAX_RANK, BQ_BAD_BLOCK, BQ_FIELD_SCALE0 + i);
+		EXPECT(scheme->min[i].rank <= BQ_MAX_RANK, BQ_BAD_BLOCK, BQ_FIELD_MIN0 + i);
+	}
+	return !problems->count;
+}
+
+/* plan->scheme, on a shape that is right. */
+static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t rank, struct bq_problems *problems)
+{
+	struct bq_scheme *scheme = &plan->scheme;
+	const struct bq_rules *rules = bq_rules(scheme->rules);
+	const struct bq_layout *layout = bq_layout(scheme->layout);
+	uint64_t workspace;
+
+	for (uint32_t i = 0; i < BQ_MAX_LEVELS; i++) {
+		if (scheme->scale[i].dtype == BQ_INPUT)
+			scheme->scale[i].dtype = plan->input;
+		if (scheme->min[i].dtype == BQ_INPUT)
+			scheme->min[i].dtype = plan->input;
 	}
 	plan->value_bits = bq_dtype(scheme->value)->bits;
-	if (bq_dtype(scheme->value)->kind == BQ_KIND_TABLE) {
-		status = bq_prepare_codebook(plan, codebook);
-		REQUIRE(!status, status);
-	}
+	if (bq_dtype(scheme->value)->kind == BQ_KIND_TABLE)
+		EXPECT(!bq_prepare_codebook(plan, codebook), BQ_BAD_CODEBOOK, BQ_FIELD_VALUE);
 	/* A zero point packed down the rows needs rows. */
-	REQUIRE(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT);
-	status = bq_check_scheme(plan, rules, layout);
-	REQUIRE(!status, status);
-	status = lay_out(plan, layout);
-	REQUIRE(!status, status);
-	status = bq_check_rows(plan, rules, layout);
-	REQUIRE(!status, status);
-
+	EXPECT(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	bq_check_scheme(plan, rules, layout, problems);
+	if (problems->count || !lay_out(plan, layout, problems))
+		return;
+	bq_check_rows(plan, rules, layout, problems);
+	if (problems->count)
+		return;
 	add_planes(plan, layout, rank);
 	choose_work(plan, rules);
 	choose_tensor_level(plan);
 	workspace = bq_workspace(plan, NULL, NULL);
-	REQUIRE(workspace < 2 * MAX_STEP, BQ_TOO_BIG);
+	EXPECT(workspace < 2 * MAX_STEP, BQ_TOO_BIG, BQ_FIELD_SCALES);
 	plan->workspace_nbytes = (uint32_t)workspace;
-	return BQ_OK;
+}
+
+static void make_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels, uint32_t rank,
+	const uint64_t *dims, struct bq_plan *plan, struct bq_problems *problems)
+{
+	memset(plan, 0, sizeof(*plan));
+	problems->count = 0;
+	EXPECT(bq_kernels(kernels), BQ_BAD_KERNELS, BQ_FIELD_NONE);
+	EXPECT(input == BQ_F32 || input == BQ_F16 || input == BQ_BF16, BQ_BAD_DTYPE, BQ_FIELD_NONE);
+	EXPECT(rank >= 1 && rank <= BQ_MAX_RANK, BQ_BAD_SHAPE, BQ_FIELD_SHAPE);
+	if (!is_readable(scheme, problems))
+		return;
+	plan->scheme = *scheme;
+	plan->input = input;
+	plan->kernels = kernels;
+	if (take_shape(plan, rank, dims, problems))
+		plan_scheme(plan, codebook, rank, problems);
+}
+
+enum bq_status bq_plan(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t kernels, uint32_t rank,
+	const uint64_t *dims, struct bq_plan *plan)
+{
+	struct bq_problems problems;
+
+	make_plan(scheme, codebook, input, kernels, rank, dims, plan, &problems);
+	return problems.count ? problems.list[0].status : BQ_OK;
+}
+
+uint32_t bq_check(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t rank, const uint64_t *dims,
+	struct bq_problem problem[BQ_MAX_PROBLEMS])
+{
+	struct bq_problems problems;
+	struct bq_plan plan;
+
+	make_plan(scheme, codebook, input, BQ_SCALAR, rank, dims, &plan, &problems);
+	memcpy(problem, problems.list, problems.count * sizeof(*problem));
+	return problems.count;
 }

@@ -6,7 +6,8 @@ import { statusText } from '../core/status.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { planesOf } from '../layouts.js';
 import { presetOf } from '../presets.js';
-import { structOfScheme, valueName } from '../scheme.js';
+import { valueName } from '../scheme.js';
+import { structOfScheme } from '../scheme/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -39,12 +40,13 @@ export function planTensor(scheme, shape, dtype) {
 			`scheme.name: this scheme is not the preset ${shown(scheme.name)}; only presets have names`,
 		);
 	const struct = preset?.struct ?? structOfScheme(scheme);
-	const { status, plan, bytes } = theCore().plan(struct, dtype, shape);
-	if (status !== 'ok') {
-		const code = SHAPE_RULES.includes(status) ? 'bad-shape' : 'bad-scheme';
+	const { broken, plan, bytes } = theCore().plan(struct, dtype, shape);
+	if (broken.length) {
+		const code = broken.every(({ rule }) => SHAPE_RULES.includes(rule)) ? 'bad-shape' : 'bad-scheme';
+		const why = broken.map(({ field, rule }) => `${field ? `${field}: ` : ''}${statusText(rule)}`);
 		throw new BlockQuantError(
 			code,
-			`${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${statusText(status)}`,
+			`${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${why.join('; ')}`,
 		);
 	}
 	return { plan, bytes, planes: planesOf(plan) };

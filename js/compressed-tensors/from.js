@@ -4,7 +4,8 @@
 import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presets } from '../presets.js';
-import { schemeOfStruct, structOfScheme } from '../scheme.js';
+import { schemeOfStruct } from '../scheme.js';
+import { structOfScheme } from '../scheme/read.js';
 import { inferFormat } from './format.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */

@@ -74,6 +74,12 @@ export const LAYOUTS = [
 /** enum bq_kernels_id */
 export const KERNELS = ['scalar', 'simd128'];
 
+/** enum bq_field, as a scheme object has them */
+export const FIELDS = [
+	...['', 'value', 'scales', 'scales[0]', 'scales[1]', 'scales[2]', 'zero', 'symmetric'],
+	...['mins', 'mins[0]', 'mins[1]', 'mins[2]', 'calibration', 'rules', 'layout', 'shape'],
+];
+
 /** enum bq_role */
 export const ROLES = [
 	'values',
@@ -114,6 +120,7 @@ export const STATUSES = [
 export const MAX_RANK = 5;
 export const MAX_LEVELS = 3;
 export const MAX_PLANES = 10;
+export const MAX_PROBLEMS = 16;
 export const MAX_CODEBOOK = 256;
 
 /** 32-bit limbs of a sum of magnitudes. */
@@ -198,6 +205,8 @@ export const Band = struct({
 	plane_offset: arrayOf('u64', MAX_PLANES),
 	plane_nbytes: arrayOf('u32', MAX_PLANES),
 });
+
+export const Problem = struct({ status: 'u32', field: 'u32' });
 
 export const TensorRange = struct({
 	lo: 'f32',

@@ -2,7 +2,20 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
-import { Band, DTYPES, KERNELS, MAX_RANK, Plan, Report, STATUSES, Scheme, TensorRange } from './abi.js';
+import {
+	Band,
+	DTYPES,
+	FIELDS,
+	KERNELS,
+	MAX_PROBLEMS,
+	MAX_RANK,
+	Plan,
+	Problem,
+	Report,
+	STATUSES,
+	Scheme,
+	TensorRange,
+} from './abi.js';
 import { statusText } from './status.js';
 
 const PAGE = 65536;
@@ -12,27 +25,9 @@ const ALIGN = 16;
 
 /** @typedef {Uint8Array & { readonly plan: unique symbol }} PlanBytes a struct bq_plan */
 
-/**
- * @typedef {object} BandStruct a struct bq_band
- * @property {number} first_step
- * @property {number} nsteps
- * @property {number} value_offset
- * @property {number} nvalues
- * @property {number[]} cell_offset of each level
- * @property {number[]} ncells of each level
- * @property {number[]} plane_offset
- * @property {number[]} plane_nbytes
- */
-
-/**
- * What is given with the weights of a band.
- * @typedef {object} Given
- * @property {Float32Array} [importance] nimportance rows, one number a column
- * @property {number} [nimportance]
- * @property {Float32Array} [lo] ranges of the innermost blocks of the band, to use instead of measuring
- * @property {Float32Array} [hi]
- * @property {boolean} [correct]
- */
+/** @typedef {import('./types.js').BandStruct} BandStruct */
+/** @typedef {import('./types.js').Given} Given */
+/** @typedef {{ rule: string, field: string }} Broken a rule of docs/schemes.md, and the field of the scheme that breaks it */
 
 /** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
 export class Core {
@@ -132,28 +127,31 @@ export class Core {
 	 * @param {any} scheme struct bq_scheme as an object; table: the values of its codebook, if it has one
 	 * @param {string} input dtype of the weights
 	 * @param {number[]} shape
-	 * @returns {{ status: string, plan: any, bytes: PlanBytes }} plan: struct bq_plan as an object
+	 * @returns {{ broken: Broken[], plan: any, bytes: PlanBytes }} broken: every rule that is; plan: struct bq_plan as an
+	 *   object, only if there is none
 	 */
 	plan(scheme, input, shape) {
-		if (shape.length > MAX_RANK) return { status: 'bad-shape', plan: null, bytes: /** @type {any} */ (null) };
 		return this.#scope(() => {
 			const schemeAt = this.#putStruct(Scheme, scheme);
 			const tableAt = this.#put(scheme.table);
 			const dimsAt = this.#take(8 * MAX_RANK);
-			const view = this.#view();
-			shape.forEach((dim, i) => view.setBigUint64(dimsAt + 8 * i, BigInt(dim), true));
 			const planAt = this.#take(Plan.size);
-			const status = this.#exports.bq_plan(
-				schemeAt,
-				tableAt,
-				DTYPES.indexOf(input),
-				this.kernels,
-				shape.length,
-				dimsAt,
-				planAt,
-			);
-			const bytes = /** @type {PlanBytes} */ (this.#bytes(planAt, Plan.size).slice());
-			return { status: STATUSES[status], plan: Plan.read(this.#view(), planAt), bytes };
+			const problemsAt = this.#take(MAX_PROBLEMS * Problem.size);
+			const dtype = DTYPES.indexOf(input);
+			const view = this.#view();
+			shape.slice(0, MAX_RANK).forEach((dim, i) => view.setBigUint64(dimsAt + 8 * i, BigInt(dim), true));
+			const { bq_plan, bq_check } = this.#exports;
+			const broken = bq_plan(schemeAt, tableAt, dtype, this.kernels, shape.length, dimsAt, planAt)
+				? bq_check(schemeAt, tableAt, dtype, shape.length, dimsAt, problemsAt)
+				: 0;
+			return {
+				broken: Array.from({ length: broken }, (_, i) => {
+					const { status, field } = Problem.read(this.#view(), problemsAt + i * Problem.size);
+					return { rule: STATUSES[status], field: FIELDS[field] };
+				}),
+				plan: Plan.read(this.#view(), planAt),
+				bytes: /** @type {PlanBytes} */ (this.#bytes(planAt, Plan.size).slice()),
+			};
 		});
 	}
 

@@ -5,7 +5,7 @@ import { schemeToArgs } from '../compressed-tensors/args.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
-import { structOfScheme } from '../scheme.js';
+import { structOfScheme } from '../scheme/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../model/types.js').Target} Target */

@@ -3,7 +3,9 @@
 
 import { BlockQuantError, messageOf, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { schemeOfStruct, structOfScheme } from '../scheme.js';
+import { schemeOfStruct } from '../scheme.js';
+import { schemeError, structOfScheme } from './read.js';
+import { validateScheme } from './validate.js';
 import { schemeOfJson } from '../vocabularies.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -22,7 +24,10 @@ function stated({ name: _, ...scheme }) {
 export function makeScheme(source) {
 	if (typeof source === 'string') return resolveScheme(source);
 	const scheme = schemeOfJson(source);
-	return scheme.name === undefined ? stated(scheme) : scheme;
+	if (scheme.name !== undefined) return scheme;
+	const problems = validateScheme(scheme);
+	if (problems.length) throw schemeError(problems);
+	return stated(scheme);
 }
 
 /**

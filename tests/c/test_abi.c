@@ -33,6 +33,7 @@ static void print_structs(void)
 		FIELD(bq_plan, codebook), FIELD(bq_plan, codebook_end), FIELD(bq_plan, codebook_code), END();
 	BEGIN(bq_band), FIELD(bq_band, first_step), FIELD(bq_band, nsteps), FIELD(bq_band, value_offset), FIELD(bq_band, nvalues),
 		FIELD(bq_band, cell_offset), FIELD(bq_band, ncells), FIELD(bq_band, plane_offset), FIELD(bq_band, plane_nbytes), END();
+	BEGIN(bq_problem), FIELD(bq_problem, status), FIELD(bq_problem, field), END();
 	BEGIN(bq_tensor_range), FIELD(bq_tensor_range, lo), FIELD(bq_tensor_range, hi), FIELD(bq_tensor_range, scale),
 		FIELD(bq_tensor_range, min), FIELD(bq_tensor_range, sum), FIELD(bq_tensor_range, seen), END();
 	BEGIN(bq_report), FIELD(bq_report, fused_values), FIELD(bq_report, generic_values), FIELD(bq_report, overflow_blocks),
@@ -54,7 +55,8 @@ int main(void)
 	print_structs();
 	print_dtypes();
 	printf("{\"counts\":{\"dtypes\":%d,\"rules\":%d,\"layouts\":%d,\"kernels\":%d,\"statuses\":%d,\"roles\":%d,\"levels\":%d,"
-	       "\"rank\":%d,\"planes\":%d}}\n",
-		BQ_NDTYPES, BQ_NRULES, BQ_NLAYOUTS, BQ_NKERNELS, BQ_NSTATUS, BQ_ROLE_BLOCKS + 1, BQ_MAX_LEVELS, BQ_MAX_RANK, BQ_MAX_PLANES);
+	       "\"rank\":%d,\"planes\":%d,\"fields\":%d,\"problems\":%d}}\n",
+		BQ_NDTYPES, BQ_NRULES, BQ_NLAYOUTS, BQ_NKERNELS, BQ_NSTATUS, BQ_ROLE_BLOCKS + 1, BQ_MAX_LEVELS, BQ_MAX_RANK, BQ_MAX_PLANES, BQ_NFIELDS,
+		BQ_MAX_PROBLEMS);
 	return 0;
 }

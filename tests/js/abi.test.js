@@ -15,6 +15,7 @@ const structs = {
 	bq_plane: abi.Plane,
 	bq_plan: abi.Plan,
 	bq_band: abi.Band,
+	bq_problem: abi.Problem,
 	bq_tensor_range: abi.TensorRange,
 	bq_report: abi.Report,
 };
@@ -56,7 +57,7 @@ for (const [build, [command, ...args]] of Object.entries(programs)) {
 
 	test(`${build}: enums are as long as the lists of their names`, () => {
 		const { counts } = lines().find((line) => line.counts);
-		const { DTYPES, RULES, LAYOUTS, KERNELS, STATUSES, ROLES, MAX_LEVELS, MAX_RANK, MAX_PLANES } = abi;
+		const { DTYPES, RULES, LAYOUTS, KERNELS, STATUSES, FIELDS, ROLES, MAX_LEVELS, MAX_RANK, MAX_PLANES } = abi;
 		assert.deepEqual(counts, {
 			...{ dtypes: DTYPES.length, rules: RULES.length, layouts: LAYOUTS.length, kernels: KERNELS.length },
 			...{
@@ -65,6 +66,8 @@ for (const [build, [command, ...args]] of Object.entries(programs)) {
 				levels: MAX_LEVELS,
 				rank: MAX_RANK,
 				planes: MAX_PLANES,
+				fields: FIELDS.length,
+				problems: abi.MAX_PROBLEMS,
 			},
 		});
 	});

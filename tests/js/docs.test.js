@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { quantize } from '../../js/arrays/quantize.js';
+import * as library from '../../js/index.js';
 import { LAYOUTS, RULES, STATUSES } from '../../js/core/abi.js';
 import { presets, schemes } from '../../js/presets.js';
 import { random, ready, root, unnamed } from './support.js';
@@ -30,6 +31,17 @@ test('every preset is said in the language, and the words give its bytes', () =>
 
 test('the first example works', () => {
 	assert.deepEqual(blocks[0], unnamed(presets().get('ct:nvfp4a16').scheme));
+});
+
+test('the examples in JavaScript print what they say', () => {
+	for (const [, code] of text.matchAll(/```js\n([\s\S]*?)```/g)) {
+		const printed = [];
+		const run = new Function(...Object.keys(library), 'console', code);
+		run(...Object.values(library), { log: (...words) => printed.push(words.map(String).join(' ')) });
+		const expected = [...code.matchAll(/console\.log\(.*\); *\/\/ (.*)$/gm)].map(([, words]) => words);
+		assert.ok(expected.length > 0);
+		assert.deepEqual(printed, expected);
+	}
 });
 
 test('every rule that an error can cite is in the table', () => {

@@ -7,6 +7,7 @@ import { LAYOUTS } from '../../js/core/abi.js';
 import { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from '../../js/scheme/object.js';
 import { blockFields } from '../../js/scheme/drawing.js';
 import { schemeSizes } from '../../js/scheme/sizes.js';
+import { validateScheme } from '../../js/scheme/validate.js';
 import { quantize, schemes } from '../../js/index.js';
 import { random, ready } from './support.js';
 
@@ -96,4 +97,64 @@ test('what is drawn of a block is as long as the block', () => {
 	}
 	const blocks = LAYOUTS.filter((layout) => layout.startsWith('ggml-'));
 	assert.deepEqual(new Set(drawn.map(({ scheme }) => scheme.layout)), new Set(blocks));
+});
+
+test('everything that is wrong is said at once: words first, then how they go together, then the tensor', () => {
+	const said = (scheme, tensor) => validateScheme(scheme, tensor).map(({ field, rule }) => `${field} ${rule}`);
+	const level = { dtype: 'f16', block: 32 };
+	assert.deepEqual(said({ value: 'i4', scales: [level] }), []);
+	assert.deepEqual(
+		said({
+			value: 'i9',
+			scales: [{ dtype: 'f61', block: 0, extra: 1 }],
+			zeros: 'i4',
+			layout: 7,
+			calibration: { mse: '1' },
+		}),
+		[
+			'zeros bad-field',
+			...['scales[0].extra bad-levels', 'scales[0].block bad-block', 'scales[0].dtype bad-level-dtype'],
+			...['value bad-value', 'calibration.mse bad-calibration', 'layout bad-layout'],
+		],
+	);
+	assert.deepEqual(said({ value: 'i4', scales: [] }), ['scales bad-levels']);
+	assert.deepEqual(said({ value: 'f4e2m1', scales: [level], zero: 'i4', layout: 'pack-quantized' }), [
+		'zero bad-zero',
+		'layout bad-layout',
+	]);
+	assert.deepEqual(
+		said({
+			value: 'i4-narrow',
+			scales: [
+				{ dtype: 'u6', block: 32 },
+				{ dtype: 'i8', block: 48 },
+			],
+			mins: [{ dtype: 'f16', block: 16 }],
+		}),
+		['mins bad-levels', 'scales[1] bad-level-dtype', 'scales[1] bad-block', 'mins[0] bad-levels'],
+	);
+	assert.deepEqual(said({ value: 'u4', scales: [level], symmetric: true }), [
+		'symmetric bad-zero',
+		'value bad-rules',
+	]);
+	assert.deepEqual(said('i4'), [' bad-field', 'scales bad-levels', 'value bad-value']);
+	const ggml = { value: 'i4', scales: [level], rules: 'ggml-signed', layout: 'ggml-q4_0' };
+	assert.deepEqual(said(ggml, { shape: [2, 48] }), ['scales[0] ragged', 'layout ragged']);
+	assert.deepEqual(said(ggml, { shape: [1, 1, 1, 1, 1, 32] }), ['shape bad-shape']);
+	assert.deepEqual(said(ggml, { shape: [0, 32] }), ['shape empty']);
+	for (const { name, scheme } of schemes()) {
+		const { name: _, ...unnamed } = scheme;
+		assert.deepEqual(said(unnamed), [], name);
+	}
+});
+
+test('near misses are named, and an error says all that is wrong', () => {
+	const scheme = { value: 'i4', scale: [], scales: [{ dtype: 'fp16', blok: 32, block: 32 }], rules: 'plane' };
+	refuses(
+		() => makeScheme(scheme),
+		'bad-scheme',
+		/scheme\.scale: unknown field.*did you mean scales\?.*scheme\.rules: .*did you mean plain\?/,
+	);
+	refuses(() => makeScheme(scheme), 'bad-scheme', /scheme\.scales\[0\]\.blok: unknown field.*did you mean block\?/);
+	refuses(() => makeScheme({ value: 'u4', scales: [{ dtype: 'f16', block: 32 }] }), 'bad-scheme', /rule bad-rules/);
 });

@@ -13,7 +13,7 @@ import { MAX_BAND, planTensor } from '../../js/arrays/plan.js';
 import { DTYPES, KERNELS, MAX_RANK, NBYTES, Scheme } from '../../js/core/abi.js';
 import { makeInit, theCore } from '../../js/core/init.js';
 import { presetOf } from '../../js/presets.js';
-import { structOfScheme } from '../../js/scheme.js';
+import { structOfScheme } from '../../js/scheme/read.js';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const kernelRows = KERNELS;

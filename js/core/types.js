@@ -1,0 +1,26 @@
+// types.js - what goes into the core's calls and comes out of them, as objects.
+// SPDX-License-Identifier: MIT
+
+/**
+ * @typedef {object} BandStruct a struct bq_band
+ * @property {number} first_step
+ * @property {number} nsteps
+ * @property {number} value_offset
+ * @property {number} nvalues
+ * @property {number[]} cell_offset of each level
+ * @property {number[]} ncells of each level
+ * @property {number[]} plane_offset
+ * @property {number[]} plane_nbytes
+ */
+
+/**
+ * What is given with the weights of a band.
+ * @typedef {object} Given
+ * @property {Float32Array} [importance] nimportance rows, one number a column
+ * @property {number} [nimportance]
+ * @property {Float32Array} [lo] ranges of the innermost blocks of the band, to use instead of measuring
+ * @property {Float32Array} [hi]
+ * @property {boolean} [correct]
+ */
+
+export {};
