@@ -34,6 +34,12 @@ struct bq_quantizer {
 	uint32_t ncodebook;
 };
 
+/* A group whose scale decodes to 0 is divided by infinity: all its codes are those of +0. */
+static inline int bq_drops_negative_zero(const struct bq_quantizer *q, size_t cell)
+{
+	return q->drop_negative_zero || q->scale[cell] > 3.4028235e38f;
+}
+
 /* And for decode: value = round_result(round_work(round_work(code - zero) * scale) - min). */
 struct bq_dequantizer {
 	uint32_t value;     /* dtype of the codes */

@@ -44,11 +44,11 @@ static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 	}
 }
 
-static uint8_t minifloat(const struct bq_quantizer *q, float v)
+static uint8_t minifloat(const struct bq_quantizer *q, float v, size_t cell)
 {
 	v = v != v ? bq_float(BQ_F32_NAN) : v;
 	v = clamp(v, q->code_min, q->code_max);
-	if (v == 0 && q->drop_negative_zero)
+	if (v == 0 && bq_drops_negative_zero(q, cell))
 		return 0;
 	switch (q->value) {
 	case BQ_F8E4M3:
@@ -76,7 +76,7 @@ static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float v, si
 {
 	if (is_integer)
 		return integer(q, v, q->zero && q->zero_after ? q->zero[cell] : 0);
-	return q->ncodebook ? entry(q, v) : minifloat(q, v);
+	return q->ncodebook ? entry(q, v) : minifloat(q, v, cell);
 }
 
 void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)

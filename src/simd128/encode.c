@@ -108,12 +108,12 @@ static inline v128_t low_bytes(struct sixteen s)
 	return wasm_u8x16_narrow_i16x8(low, high);
 }
 
-static inline v128_t minifloats(const struct bq_quantizer *q, v128_t v)
+static inline v128_t minifloats(const struct bq_quantizer *q, v128_t v, int drop_negative_zero)
 {
 	v = clamp(v, wasm_v128_load32_splat(&q->code_min), wasm_v128_load32_splat(&q->code_max));
 	/* Arithmetic NaNs have a sign that differs between machines; scalar makes them positive. */
 	v = wasm_v128_bitselect(v, bq_u32x4_splat(BQ_F32_NAN), wasm_f32x4_eq(v, v));
-	if (q->drop_negative_zero)
+	if (drop_negative_zero)
 		v = wasm_v128_andnot(v, wasm_f32x4_eq(v, wasm_f32x4_splat(0)));
 	switch (q->value) {
 	case BQ_F8E4M3:
@@ -151,6 +151,7 @@ static inline __attribute__((always_inline)) void encode_groups(
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+		const int drops = bq_drops_negative_zero(q, cell);
 		const v128_t after = q->zero && q->zero_after ? wasm_v128_load32_splat(q->zero + cell) : wasm_f32x4_splat(0);
 
 		BQ_ROLLED
@@ -158,7 +159,7 @@ static inline __attribute__((always_inline)) void encode_groups(
 			struct sixteen s = quotients(q, x + i, cell);
 
 			for (int k = 0; k < 4 && kind != ENTRIES; k++)
-				s.v[k] = kind == INTEGERS ? integers(q, s.v[k], after) : minifloats(q, s.v[k]);
+				s.v[k] = kind == INTEGERS ? integers(q, s.v[k], after) : minifloats(q, s.v[k], drops);
 			wasm_v128_store(codes + i, kind == ENTRIES ? entries(q, s) : low_bytes(s));
 		}
 		if (whole < here) {
