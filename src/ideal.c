@@ -159,7 +159,7 @@ static float top_code(uint32_t dtype)
 
 float bq_ideal_parent(const struct bq_encoder *encoder, uint32_t child_dtype, float largest_child)
 {
-	const float parent = bq_round_to(encoder->work, largest_child / top_code(child_dtype));
+	const float parent = largest_child / top_code(child_dtype);
 
 	return parent < encoder->rules->least_parent ? encoder->rules->least_parent : parent;
 }

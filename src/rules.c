@@ -37,7 +37,7 @@ static const struct bq_rules rows[BQ_NRULES] = {
 	[BQ_RULES_BURN] = {
 		.extent = BQ_ABSOLUTE, .divisor = BQ_SPAN, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work = BQ_WORK_PARAMETERS,
 		.against = BQ_STORED, .parameter_round = BQ_UP, .least_parent = 0x1p-126f, .zero_scale = BQ_LEAST,
-		.outer = BQ_OUTER_FACTOR, .zero_after = 1,
+		.outer = BQ_OUTER_FACTOR, .zero_after = 1, .nan_code = { [BQ_F8E4M3] = 0x7F, [BQ_F8E5M2] = 0x7E },
 	},
 };
 

@@ -72,8 +72,12 @@ static uint8_t entry(const struct bq_quantizer *q, float v)
 	return q->codebook_code[found];
 }
 
-static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float v, size_t cell)
+static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float x, size_t cell)
 {
+	const float v = quotient(q, x, cell);
+
+	if (v != v && q->nan_code)
+		return (uint8_t)(x != x ? q->nan_code : q->nan_code | 0x80);
 	if (is_integer)
 		return integer(q, v, q->zero && q->zero_after ? q->zero[cell] : 0);
 	return q->ncodebook ? entry(q, v) : minifloat(q, v, cell);
@@ -87,6 +91,6 @@ void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count
 		size_t end = count - begin < group ? count : begin + group;
 
 		for (size_t i = begin; i < end; i++)
-			codes[i] = code_of(q, is_integer, quotient(q, x[i], cell), cell);
+			codes[i] = code_of(q, is_integer, x[i], cell);
 	}
 }

@@ -35,8 +35,8 @@ function sameFloats(got, at, what) {
 
 const VALUES = { float8_e4m3fn: 'f8e4m3', float8_e5m2: 'f8e5m2', float4_e2m1fn_x2: 'f4e2m1' };
 
-/** A QuantizationSpec without its granularity. block: one of the language's. */
-function schemeOf(spec, block, scales) {
+/** A QuantizationSpec without its granularity. */
+function schemeOf(spec, scales) {
 	const { dtype, qscheme = 'symmetric', qformulation = 'zp' } = spec;
 	const value = VALUES[dtype] ?? dtype.replace('uint', 'u').replace('int', 'i');
 	const scheme = { value, scales, rules: 'coreai' };
@@ -115,7 +115,7 @@ for (const kernels of kernelRows)
 			const wide = each.block.every((edge, axis) => edge === tensor.shape[axis]);
 			const block = wide && tensor.shape.length === 2 ? 'tensor' : each.block;
 			const dtype = each.spec.scale_dtype || /float4/.test(each.spec.dtype) ? 'e8m0' : 'f32';
-			const scheme = schemeOf(each.spec, block, [{ dtype, block }]);
+			const scheme = schemeOf(each.spec, [{ dtype, block }]);
 			if (scheme.mins) scheme.mins = [{ dtype: 'f32', block }];
 			const got = run(scheme, tensor, optionsOf(each, tensor), compared % 2 ? 8e6 : 300);
 			const what = `${each.id}: ${JSON.stringify(scheme)}`;
@@ -165,7 +165,7 @@ for (const kernels of kernelRows)
 				{ dtype, block: inner },
 				{ dtype: 'f32', block: parents },
 			];
-			const scheme = schemeOf(each.outer, inner, levels);
+			const scheme = schemeOf(each.outer, levels);
 			const got = run(scheme, tensor, {}, i % 2 ? 8e6 : 300);
 			const what = `${each.id}: ${JSON.stringify(scheme)}`;
 			sameBytes(got.planes['scales.0'], each.scale_codes, `${what}: scales`);
