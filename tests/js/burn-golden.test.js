@@ -1,4 +1,4 @@
-// burn-golden.test.js - what Burn 0.23 on Flex makes of a tensor, said in the scheme language: codes, scales, the global
+// burn-golden.test.js - what Burn 0.23 on Flex, and 0.22.1, makes of a tensor, said in the scheme language: codes, scales, the global
 // scale and the decoded values, in both kernel rows and in small bands.
 // SPDX-License-Identifier: MIT
 
@@ -19,11 +19,14 @@ const VALUES = { Q8F: 'i8', Q8S: 'i8-narrow', Q4F: 'i4', Q4S: 'i4-narrow', Q2F: 
 const FLOATS = { E4M3: 'f8e4m3', E5M2: 'f8e5m2', E2M1: 'f4e2m1' };
 const SCALES = { F32: 'f32', F16: 'f16', BF16: 'bf16', UE8M0: 'e8m0', UE4M3: 'ue4m3' };
 
-function schemeOf({ value, tensor, block }) {
+/** The row of rules of each backend. */
+const RULES = { 'flex-0.23.0-pre.1': 'burn', 'flex-0.22.1': 'burn-0.22', 'ndarray-0.22.1': 'burn-ndarray' };
+
+function schemeOf({ value, tensor, block }, rules) {
 	const whole = { dtype: SCALES[tensor ?? 'F32'], block: 'tensor' };
 	const inner = block && { dtype: SCALES[block.dtype], block: block.size.length ? block.size : 1 };
 	const scales = !inner ? [whole] : tensor ? [inner, whole] : [inner];
-	return { value: VALUES[value] ?? FLOATS[value], scales, rules: 'burn' };
+	return { value: VALUES[value] ?? FLOATS[value], scales, rules };
 }
 
 /** Stored scales as float32. */
@@ -36,11 +39,13 @@ function widened(dtype, bytes) {
 /** What Burn itself gets through, and not by a way that the Tensor API does not reach; in dtypes that the core takes. */
 const cases = index.cases.filter(
 	(each) =>
-		each.backend === 'flex-0.23.0-pre.1' &&
+		Object.hasOwn(RULES, each.backend) &&
 		each.codes &&
 		each.group !== 'refused' &&
 		each.method !== 'flex_direct' &&
-		each.float_dtype !== 'F64',
+		each.float_dtype !== 'F64' &&
+		// 0.22.1 rounds these to integers, whatever their format.
+		(RULES[each.backend] === 'burn' || !FLOATS[index.schemes[each.scheme].value]),
 );
 
 const sameFloats = (got, expected, what) =>
@@ -51,7 +56,7 @@ for (const kernels of kernelRows)
 		await ready(kernels);
 		for (const [i, each] of cases.entries()) {
 			const { shape, data: at } = inputs.get(each.input);
-			const scheme = schemeOf(index.schemes[each.scheme]);
+			const scheme = schemeOf(index.schemes[each.scheme], RULES[each.backend]);
 			const dtype = (each.float_dtype ?? 'F32').toLowerCase();
 			const weights = asDtype(numbers(region(at), 'f32'), dtype);
 			// The mean's order of summation is the machine's: what follows from it is tested.
@@ -62,6 +67,8 @@ for (const kernels of kernelRows)
 				...{ data: weights, shape, dtype, scheme, bandBytes: i % 2 ? 8e6 : 100 },
 				...(ends && { ranges: Object.fromEntries(ends) }),
 			});
+			// What its way of rounding makes of quotients beyond 2^31 is no part of these rows.
+			if (scheme.rules !== 'burn' && got.report.warnings.length) continue;
 			const planes = Object.fromEntries(got.infos.map(({ name }, p) => [name, got.stored[p]]));
 			const what = `${i} ${each.group} ${each.input} ${each.method} ${dtype} ${JSON.stringify(scheme)}`;
 			sameFloats(
