@@ -41,7 +41,7 @@ static struct bq_encoder encoder_of(const struct bq_plan *plan, uint32_t correct
 {
 	const struct bq_encoder encoder = {
 		.plan = plan, .rules = bq_rules(plan->scheme.rules), .kernels = bq_kernels(plan->kernels),
-		.work = correct ? BQ_F32 : plan->parameter_work, .top_scale = 1, .top_min = 1,
+		.work = correct ? BQ_F32 : plan->parameter_work, .top_scale = { 1, 1 }, .top_min = { 1, 1 },
 	};
 
 	return encoder;
@@ -86,6 +86,7 @@ static void encode_row(const struct job *job, const float *x, uint32_t cell)
 		.zero_after = rules->zero_after || plan->scheme.nmins,
 		.work = job->work,
 		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
+		.nan_code = rules->nan_code[plan->scheme.value],
 		.codebook_end = plan->codebook_end,
 		.codebook_code = plan->codebook_code,
 		.ncodebook = plan->ncodebook,

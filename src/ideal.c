@@ -81,10 +81,12 @@ static uint8_t power_of(const struct bq_encoder *encoder, float amax)
 
 static float ideal_power(const struct bq_encoder *encoder, float amax)
 {
-	const float power = bq_round_to(encoder->work, bq_f32_from_e8m0(power_of(encoder, amax)));
+	const float power = bq_f32_from_e8m0(power_of(encoder, amax));
 
-	/* A power that the working dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
-	return power == 0 ? 1 : power;
+	/* A power that the quotients' dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
+	if (encoder->rules->work == BQ_WORK_ALL && bq_round_to(encoder->work, power) == 0)
+		return 1;
+	return power;
 }
 
 /* The ideal scale of a range; lo, hi: widened to be symmetric, where the scheme says so. */
@@ -157,7 +159,7 @@ static float top_code(uint32_t dtype)
 
 float bq_ideal_parent(const struct bq_encoder *encoder, uint32_t child_dtype, float largest_child)
 {
-	const float parent = bq_round_to(encoder->work, largest_child / top_code(child_dtype));
+	const float parent = largest_child / top_code(child_dtype);
 
 	return parent < encoder->rules->least_parent ? encoder->rules->least_parent : parent;
 }

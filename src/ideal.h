@@ -8,13 +8,19 @@
 #include "rules.h"
 #include "workspace.h"
 
+/* The tensor-wide levels, decoded and joined, and what the codes below them are made with: the same, but where they were
+ * replaced since they were not finite. Both are 1 without such levels. */
+struct bq_top {
+	float decoded, divisor;
+};
+
 /* What every unit of a tensor shares while it is encoded. */
 struct bq_encoder {
 	const struct bq_plan *plan;
 	const struct bq_rules *rules;
 	const struct bq_kernels *kernels;
 	uint32_t work;             /* dtype that the parameters' arithmetic is rounded to */
-	float top_scale, top_min; /* of the tensor-wide levels, decoded and joined; 1 without any */
+	struct bq_top top_scale, top_min;
 };
 
 /* The lowest and the highest code of the plan's values; of a table, the largest magnitude of its entries, either sign. */

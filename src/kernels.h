@@ -28,11 +28,18 @@ struct bq_quantizer {
 	uint32_t quotient, round, zero_after;
 	uint32_t work; /* BQ_F32, BQ_F16 or BQ_BF16: the quotient, and its sum with zero, are rounded to it */
 	uint32_t drop_negative_zero; /* float codes: a quotient of -0 gets the code of +0 (a negative that rounds to 0 keeps its sign) */
+	uint32_t nan_code; /* float codes: 0, or the code of NaN; with the sign bit, that of a quotient that is NaN of a value that is not */
 	/* Of a table, in ascending order of its entries: what is nearest to each and not to one before it ends here; their codes. */
 	const float *codebook_end;
 	const uint8_t *codebook_code;
 	uint32_t ncodebook;
 };
+
+/* A group whose scale decodes to 0 is divided by infinity: all its codes are those of +0. */
+static inline int bq_drops_negative_zero(const struct bq_quantizer *q, size_t cell)
+{
+	return q->drop_negative_zero || q->scale[cell] > 3.4028235e38f;
+}
 
 /* And for decode: value = round_result(round_work(round_work(code - zero) * scale) - min). */
 struct bq_dequantizer {

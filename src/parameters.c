@@ -87,7 +87,8 @@ static float round_parameter(const struct bq_encoder *encoder, uint32_t dtype, f
 		*(uint8_t *)code = (uint8_t)(int32_t)rounded;
 		return rounded;
 	}
-	if (up && x > info->max)
+	/* Float32 is what is rounded. */
+	if (up && dtype != BQ_F32 && x > info->max)
 		x = info->max;
 	encoder->kernels->from_f32[dtype](&x, 1, code);
 	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
@@ -110,7 +111,7 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 	const struct bq_rules *rules = encoder->rules;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
 	/* These become their largest number by themselves, without a sign. */
-	const int saturates = !bq_is_integer(dtype) && (info->min >= 0 || rules->parameter_round == BQ_UP);
+	const int saturates = !bq_is_integer(dtype) && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
 	uint32_t overflows = 0;
 
 	for (uint32_t c = 0; c < count; c++) {
@@ -151,7 +152,7 @@ static void join_level(const struct bq_plan *plan, const struct grid *grid, cons
 
 /* Levels from..nlevels - 1, outermost first: ideal values become decoded ones. */
 static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid *grid, const struct bq_unit *unit, uint32_t from,
-	uint32_t nlevels, float top, const struct bq_workspace *w, int is_scale)
+	uint32_t nlevels, const struct bq_top *top, const struct bq_workspace *w, int is_scale)
 {
 	const struct bq_plan *plan = encoder->plan;
 	const int multiplied = encoder->rules->outer == BQ_OUTER_MULTIPLIER;
@@ -161,23 +162,23 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 		float *value = grid->value[i];
 
 		for (uint32_t c = 0; c < unit->ncells[i]; c++) {
-			const float parent = parent_of(plan, grid, i, nlevels, c, top);
+			const float parent = parent_of(plan, grid, i, nlevels, c, top->divisor);
 
 			value[c] = multiplied ? parent * value[c] : parent == 0 ? 0 : value[c] / parent;
 		}
 		overflows += store(encoder, i ? NULL : w, is_scale, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
-		join_level(plan, grid, unit, i, nlevels, top);
+		join_level(plan, grid, unit, i, nlevels, top->decoded);
 	}
 	return overflows;
 }
 
-/* What the encode kernels take of a decoded scale; where it is 0, what gives the codes of 0. */
+/* What the encode kernels take of a decoded scale; where it may be 0, what gives the codes of 0. */
 static void finish_scales(const struct bq_encoder *encoder, uint32_t ncells, float *scale)
 {
 	for (uint32_t c = 0; c < ncells; c++) {
 		if (encoder->rules->quotient == BQ_RECIPROCAL)
 			scale[c] = scale[c] != 0 ? 1 / scale[c] : 0;
-		else if (scale[c] == 0)
+		else if (scale[c] == 0 && encoder->rules->zero_scale == BQ_ZERO_FACTOR)
 			scale[c] = INFINITY;
 	}
 }
@@ -195,9 +196,12 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 	bq_ideal(encoder, ncells, w);
 	bq_ideal_parents(encoder, unit, nlevels, w);
 	memcpy(w->ideal, w->scale[0], ncells * sizeof(float));
-	overflows = store_levels(encoder, &scales, unit, 0, nlevels, encoder->top_scale, w, 1);
+	overflows = store_levels(encoder, &scales, unit, 0, nlevels, &encoder->top_scale, w, 1);
 	if (scheme->nmins)
-		overflows += store_levels(encoder, &mins, unit, 0, nlevels, encoder->top_min, w, 0);
+		overflows += store_levels(encoder, &mins, unit, 0, nlevels, &encoder->top_min, w, 0);
+	/* One that should not be 0 and is, since the product of its levels is too small. */
+	for (uint32_t c = 0; encoder->rules->zero_scale == BQ_LEAST && c < ncells; c++)
+		overflows += w->scale[0][c] == 0 && finite_range(w, c);
 	bq_code_range(plan, &min, &max);
 	for (uint32_t c = 0; scheme->zero && c < ncells; c++) {
 		if (encoder->rules->zero_after && w->scale[0][c] > 0)
@@ -217,29 +221,36 @@ static uint32_t make_multiplier(struct bq_encoder *encoder, const struct bq_tens
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 	const float amax = bq_largest(range->lo, range->hi);
 	float multiplier;
+	uint32_t overflow;
 
 	/* torch divides a number by a tensor through the reciprocal, rounded. */
 	multiplier = bq_round_to(encoder->work, 1 / amax);
 	multiplier = bq_round_to(encoder->work, multiplier * (bq_dtype(scheme->value)->max * bq_dtype(scheme->scale[0].dtype)->max));
-	encoder->top_scale = isfinite(multiplier) ? multiplier : 1;
-	encoder->kernels->from_f32[scheme->scale[1].dtype](&encoder->top_scale, 1, codes->scale[1]);
-	return amax > 0 && isfinite(amax) && !isfinite(multiplier);
+	overflow = amax > 0 && isfinite(amax) && !isfinite(multiplier);
+	multiplier = isfinite(multiplier) ? multiplier : 1;
+	encoder->top_scale.decoded = encoder->top_scale.divisor = multiplier;
+	encoder->kernels->from_f32[scheme->scale[1].dtype](&multiplier, 1, codes->scale[1]);
+	return overflow;
 }
 
 /* One grid of bq_make_top. */
 static uint32_t store_top(const struct bq_encoder *encoder, const struct grid *grid, float largest_child, const struct bq_workspace *w,
-	int is_scale, float *top)
+	int is_scale, struct bq_top *top)
 {
 	const struct bq_unit one = { .ncells = { 1, 1, 1 } };
 	const uint32_t from = encoder->plan->tensor_level, to = encoder->plan->scheme.nscales;
+	const struct bq_top none = { 1, 1 };
 	uint32_t overflows;
+	float ideal;
 
 	for (uint32_t i = from; i < to; i++) {
 		grid->value[i][0] = bq_ideal_parent(encoder, grid->level[i - 1].dtype, largest_child);
 		largest_child = grid->value[i][0];
 	}
-	overflows = store_levels(encoder, grid, &one, from, to, 1, w, is_scale);
-	*top = grid->value[from][0];
+	ideal = grid->value[from][0];
+	overflows = store_levels(encoder, grid, &one, from, to, &none, w, is_scale);
+	top->decoded = grid->value[from][0];
+	top->divisor = isfinite(ideal) ? top->decoded : ideal;
 	return overflows;
 }
 

@@ -37,6 +37,18 @@ static const struct bq_rules rows[BQ_NRULES] = {
 	[BQ_RULES_BURN] = {
 		.extent = BQ_ABSOLUTE, .divisor = BQ_SPAN, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work = BQ_WORK_PARAMETERS,
 		.against = BQ_STORED, .parameter_round = BQ_UP, .least_parent = 0x1p-126f, .zero_scale = BQ_LEAST,
+		.outer = BQ_OUTER_FACTOR, .zero_after = 1, .nan_code = { [BQ_F8E4M3] = 0x7F, [BQ_F8E5M2] = 0x7E },
+	},
+	/* Burn 0.22.1 on Flex: times the reciprocal, half away from zero. */
+	[BQ_RULES_BURN_0_22] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_SPAN, .quotient = BQ_RECIPROCAL, .round = BQ_HALF_AWAY, .work = BQ_WORK_PARAMETERS,
+		.against = BQ_STORED, .parameter_round = BQ_UP, .least_parent = 0x1p-126f, .zero_scale = BQ_LEAST,
+		.outer = BQ_OUTER_FACTOR, .zero_after = 1,
+	},
+	/* Burn 0.22.1 on NdArray: a scale of 0 stays. */
+	[BQ_RULES_BURN_NDARRAY] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_SPAN, .quotient = BQ_DIVIDE, .round = BQ_HALF_AWAY, .work = BQ_WORK_PARAMETERS,
+		.against = BQ_STORED, .parameter_round = BQ_UP, .least_parent = 0x1p-126f, .zero_scale = BQ_ZERO_FACTOR,
 		.outer = BQ_OUTER_FACTOR, .zero_after = 1,
 	},
 };

@@ -28,7 +28,7 @@ struct bq_rules {
 	 * quotient as well, unless a float32 operand promotes it. The others are float32. */
 	uint32_t work;
 	uint32_t against; /* codes are made with the scale as BQ_STORED, or before it was rounded to its dtype: BQ_IDEAL */
-	uint32_t parameter_round; /* to its dtype: to the nearest, or up, where what is beyond the dtype becomes its largest */
+	uint32_t parameter_round; /* to its dtype: to the nearest, or up, where what is beyond one narrower than float32 becomes its largest */
 	/* The least ideal scale, and the least ideal parameter of an outer level. */
 	float least_scale, least_parent;
 	/* A stored scale of 0 becomes BQ_EPSILON: the epsilon of its dtype; BQ_ZERO_FACTOR: it stays, and the values' codes are
@@ -47,6 +47,7 @@ struct bq_rules {
 	 * made of lo and the ideal one. */
 	uint32_t zero_after;
 	uint8_t drop_negative_zero[BQ_NDTYPES]; /* struct bq_quantizer, by the dtype of the values */
+	uint8_t nan_code[BQ_NDTYPES];           /* likewise */
 	uint32_t whole_groups;       /* 1: a block with an edge along the last axis alone must divide it */
 };
 

@@ -44,11 +44,11 @@ static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 	}
 }
 
-static uint8_t minifloat(const struct bq_quantizer *q, float v)
+static uint8_t minifloat(const struct bq_quantizer *q, float v, size_t cell)
 {
 	v = v != v ? bq_float(BQ_F32_NAN) : v;
 	v = clamp(v, q->code_min, q->code_max);
-	if (v == 0 && q->drop_negative_zero)
+	if (v == 0 && bq_drops_negative_zero(q, cell))
 		return 0;
 	switch (q->value) {
 	case BQ_F8E4M3:
@@ -72,11 +72,15 @@ static uint8_t entry(const struct bq_quantizer *q, float v)
 	return q->codebook_code[found];
 }
 
-static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float v, size_t cell)
+static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float x, size_t cell)
 {
+	const float v = quotient(q, x, cell);
+
+	if (v != v && q->nan_code)
+		return (uint8_t)(x != x ? q->nan_code : q->nan_code | 0x80);
 	if (is_integer)
 		return integer(q, v, q->zero && q->zero_after ? q->zero[cell] : 0);
-	return q->ncodebook ? entry(q, v) : minifloat(q, v);
+	return q->ncodebook ? entry(q, v) : minifloat(q, v, cell);
 }
 
 void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
@@ -87,6 +91,6 @@ void bq_encode_scalar(const struct bq_quantizer *q, const float *x, size_t count
 		size_t end = count - begin < group ? count : begin + group;
 
 		for (size_t i = begin; i < end; i++)
-			codes[i] = code_of(q, is_integer, quotient(q, x[i], cell), cell);
+			codes[i] = code_of(q, is_integer, x[i], cell);
 	}
 }

@@ -108,12 +108,12 @@ static inline v128_t low_bytes(struct sixteen s)
 	return wasm_u8x16_narrow_i16x8(low, high);
 }
 
-static inline v128_t minifloats(const struct bq_quantizer *q, v128_t v)
+static inline v128_t minifloats(const struct bq_quantizer *q, v128_t v, int drop_negative_zero)
 {
 	v = clamp(v, wasm_v128_load32_splat(&q->code_min), wasm_v128_load32_splat(&q->code_max));
 	/* Arithmetic NaNs have a sign that differs between machines; scalar makes them positive. */
 	v = wasm_v128_bitselect(v, bq_u32x4_splat(BQ_F32_NAN), wasm_f32x4_eq(v, v));
-	if (q->drop_negative_zero)
+	if (drop_negative_zero)
 		v = wasm_v128_andnot(v, wasm_f32x4_eq(v, wasm_f32x4_splat(0)));
 	switch (q->value) {
 	case BQ_F8E4M3:
@@ -142,6 +142,26 @@ static inline v128_t entries(const struct bq_quantizer *q, struct sixteen s)
 	return wasm_i8x16_swizzle(wasm_v128_load(q->codebook_code), low_bytes(found));
 }
 
+static inline int has_nan(struct sixteen s)
+{
+	v128_t found = wasm_f32x4_ne(s.v[0], s.v[0]);
+
+	for (int k = 1; k < 4; k++)
+		found = wasm_v128_or(found, wasm_f32x4_ne(s.v[k], s.v[k]));
+	return wasm_v128_any_true(found);
+}
+
+/* Values of one group, by scalar. */
+static void encode_some(const struct bq_quantizer *q, size_t cell, const float *x, size_t count, uint8_t *codes)
+{
+	struct bq_quantizer own = *q;
+
+	own.scale += cell;
+	own.zero = q->zero ? q->zero + cell : NULL;
+	own.min = q->min ? q->min + cell : NULL;
+	bq_encode_scalar(&own, x, count, count, codes);
+}
+
 enum kind { INTEGERS, MINIFLOATS, ENTRIES };
 
 /* kind is a constant where this is called: one loop here, one compiled for each. As a branch in the loop it cost a
@@ -151,24 +171,23 @@ static inline __attribute__((always_inline)) void encode_groups(
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
+		const int drops = bq_drops_negative_zero(q, cell);
 		const v128_t after = q->zero && q->zero_after ? wasm_v128_load32_splat(q->zero + cell) : wasm_f32x4_splat(0);
 
 		BQ_ROLLED
 		for (size_t i = begin; i < begin + whole; i += 16) {
 			struct sixteen s = quotients(q, x + i, cell);
 
+			if (kind == MINIFLOATS && q->nan_code && has_nan(s)) {
+				encode_some(q, cell, x + i, 16, codes + i);
+				continue;
+			}
 			for (int k = 0; k < 4 && kind != ENTRIES; k++)
-				s.v[k] = kind == INTEGERS ? integers(q, s.v[k], after) : minifloats(q, s.v[k]);
+				s.v[k] = kind == INTEGERS ? integers(q, s.v[k], after) : minifloats(q, s.v[k], drops);
 			wasm_v128_store(codes + i, kind == ENTRIES ? entries(q, s) : low_bytes(s));
 		}
-		if (whole < here) {
-			struct bq_quantizer tail = *q;
-
-			tail.scale += cell;
-			tail.zero = q->zero ? q->zero + cell : NULL;
-			tail.min = q->min ? q->min + cell : NULL;
-			bq_encode_scalar(&tail, x + begin + whole, here - whole, here, codes + begin + whole);
-		}
+		if (whole < here)
+			encode_some(q, cell, x + begin + whole, here - whole, codes + begin + whole);
 	}
 }
 
