@@ -291,7 +291,8 @@ BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band 
  *   range        of the whole tensor, if plan.passes == 2 and nothing is given, else null
  *   lo, hi       null, or band.ncells[0] ranges to use instead of measuring the blocks
  *   given        null, or by enum bq_role the codes of the band's cells for each level of scales and mins and the zero
- *                points, in their dtypes, one code a byte: they are stored, and the values made against what they decode to
+ *                points, in their dtypes, one code a byte: they are stored, and the values made against what they decode
+ *                to; or the tensor-wide levels alone, and the others are made against them
  *   correct      1: all arithmetic in float32, where the reference's own rounds each step to the weights' dtype
  *   planes       plan.nplanes pointers to band.plane_nbytes[p] bytes each
  *   workspace    plan.workspace_nbytes bytes, aligned to 16

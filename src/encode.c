@@ -122,20 +122,26 @@ static void pack_row(const struct job *job, uint64_t row)
 	}
 }
 
-/* Copies what is given of a unit to where its codes are stored. */
-static void copy_given(const struct job *job, const struct bq_unit *unit, const struct bq_codes *codes)
+/* Copies what is given of a unit, from some level on, to where its codes are stored. */
+static void copy_given(const struct job *job, const struct bq_unit *unit, uint32_t first_level, const struct bq_codes *codes)
 {
 	const struct bq_scheme *scheme = &job->encoder.plan->scheme;
 
-	for (uint32_t i = 0; i < scheme->nscales; i++) {
+	for (uint32_t i = first_level; i < scheme->nscales; i++) {
 		const size_t scale_nbytes = bq_dtype(scheme->scale[i].dtype)->nbytes, min_nbytes = bq_dtype(scheme->min[i].dtype)->nbytes;
 
 		memcpy(codes->scale[i], (const uint8_t *)job->given[BQ_ROLE_SCALE0 + i] + unit->cell[i] * scale_nbytes, unit->ncells[i] * scale_nbytes);
 		if (scheme->nmins)
 			memcpy(codes->min[i], (const uint8_t *)job->given[BQ_ROLE_MIN0 + i] + unit->cell[i] * min_nbytes, unit->ncells[i] * min_nbytes);
 	}
-	if (scheme->zero)
+	if (scheme->zero && !first_level)
 		memcpy(codes->zero, (const uint8_t *)job->given[BQ_ROLE_ZERO] + unit->cell[0], unit->ncells[0]);
+}
+
+/* Whether every level is given, not the tensor-wide ones alone. */
+static int blocks_given(const struct job *job)
+{
+	return job->given && job->given[BQ_ROLE_SCALE0];
 }
 
 /* The parameters of a unit, from what is given or from the ranges in the workspace. */
@@ -144,8 +150,8 @@ static void make_parameters(const struct job *job, const struct bq_unit *unit)
 	struct bq_codes codes;
 
 	bq_find_codes(job->encoder.plan, (const void *const *)job->planes, unit, &job->workspace, &codes);
-	if (job->given) {
-		copy_given(job, unit, &codes);
+	if (blocks_given(job)) {
+		copy_given(job, unit, 0, &codes);
 		bq_take_parameters(&job->encoder, unit, &job->workspace, &codes);
 		return;
 	}
@@ -166,6 +172,17 @@ static void make_top(struct job *job, const struct bq_tensor_range *range)
 		bq_calibrate_tensor(&job->encoder, range, &job->workspace);
 	overflows = bq_make_top(&job->encoder, range, &job->workspace, &codes);
 	job->report->overflow_blocks += job->source.band->first_step ? 0 : overflows;
+}
+
+/* The tensor-wide levels are given, and the others made against them. */
+static void take_top(struct job *job)
+{
+	const struct bq_unit unit = { .index = 0, .ncells = { 1, 1, 1 } };
+	struct bq_codes codes;
+
+	bq_find_codes(job->encoder.plan, (const void *const *)job->planes, &unit, &job->workspace, &codes);
+	copy_given(job, &unit, job->encoder.plan->tensor_level, &codes);
+	bq_take_top(&job->encoder, &job->workspace, &codes);
 }
 
 /* The zero points of nunits consecutive units: bytes as they are, or one bit stream of words for each column of cells. */
@@ -204,7 +221,7 @@ static void encode_units(const struct job *job)
 
 	bq_first_unit(plan, band, &unit);
 	do {
-		if (plan->tensor_level || job->given)
+		if (plan->tensor_level || blocks_given(job))
 			make_parameters(job, &unit);
 		for (uint32_t row = 0; row < unit.nrows; row++) {
 			encode_row(job, bq_load_row(plan, &job->source, unit.first_row + row, w->x), bq_row_cell(plan, inner, row));
@@ -294,10 +311,12 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 		encode_fused(&job, fused);
 		return BQ_OK;
 	}
-	if ((plan->scheme.calibration == BQ_SEARCH && !given) || (job.layout->block_values && !job.layout->pack))
+	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.layout->block_values && !job.layout->pack))
 		return BQ_NEEDS_KERNEL;
 	if (range)
 		make_top(&job, range);
+	else if (given && !blocks_given(&job))
+		take_top(&job);
 	encode_units(&job);
 	for (uint32_t i = 0; shape >= 0 && i < plan->plane[shape].dims[0]; i++)
 		bq_store64((uint8_t *)planes[shape] + 8 * i, plan->dims[plan->rank - plan->plane[shape].dims[0] + i]);

@@ -271,6 +271,28 @@ uint32_t bq_make_top(struct bq_encoder *encoder, const struct bq_tensor_range *r
 	return overflows;
 }
 
+/* What the tensor-wide levels of a grid decode to, together. */
+static struct bq_top decode_top(const struct bq_plan *plan, const struct grid *grid)
+{
+	float decoded = 1, value;
+
+	for (uint32_t i = plan->scheme.nscales; i-- > plan->tensor_level;) {
+		bq_widen(bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], 1, &value);
+		decoded *= value;
+	}
+	return (struct bq_top){ decoded, decoded };
+}
+
+void bq_take_top(struct bq_encoder *encoder, const struct bq_workspace *w, const struct bq_codes *codes)
+{
+	const struct bq_plan *plan = encoder->plan;
+	const struct grid scales = scales_of(plan, w, codes), mins = mins_of(plan, w, codes);
+
+	encoder->top_scale = decode_top(plan, &scales);
+	if (plan->scheme.nmins)
+		encoder->top_min = decode_top(plan, &mins);
+}
+
 void bq_widen(const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *codes, size_t count, float *out)
 {
 	if (kernels->to_f32[dtype]) {

@@ -22,6 +22,9 @@ void bq_find_codes(const struct bq_plan *plan, const void *const *planes, const 
 uint32_t bq_make_top(struct bq_encoder *encoder, const struct bq_tensor_range *range, const struct bq_workspace *workspace,
 	const struct bq_codes *codes);
 
+/* Sets encoder->top_scale, top_min from codes of the tensor-wide levels that are there. */
+void bq_take_top(struct bq_encoder *encoder, const struct bq_workspace *workspace, const struct bq_codes *codes);
+
 /* Stores the levels of a unit from the ranges of its blocks; workspace->scale[0], zero, min[0]: what the encode kernels take.
  * Returns how many blocks have a parameter that its dtype cannot hold. */
 uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *workspace,

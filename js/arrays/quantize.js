@@ -34,12 +34,25 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  *   axes and more. A format without weighting (q8_0) ignores it, as ggml does
  * @property {'minmax'} [calibration] how a range is chosen; presets that search do so by themselves
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] over the innermost parameter grid, instead of measuring
+ * @property {import('./parameters.js').Parameters} [parameters] scales, mins and zero points to use, by role (`scales.0`, `mins.0`, ...,
+ *   `zeros`): the codes of every block in the level's dtype, zero points one a byte; or of the tensor-wide outer levels alone
  * @property {'error' | 'allow'} [overflow] a scale that its dtype cannot hold: refuse, or store what the reference stores
  * @property {'error' | 'allow'} [nonfinite] NaN and infinite weights: refuse, or store what the reference stores
  * @property {boolean} [correct] arithmetic in float32 where the reference's rounds each step to the weights' dtype
  */
 
-const OPTIONS = ['scheme', 'shape', 'dtype', 'imatrix', 'calibration', 'ranges', 'overflow', 'nonfinite', 'correct'];
+const OPTIONS = [
+	'scheme',
+	'shape',
+	'dtype',
+	'imatrix',
+	'calibration',
+	'ranges',
+	'parameters',
+	'overflow',
+	'nonfinite',
+	'correct',
+];
 
 /** @param {unknown} options @returns {asserts options is QuantizeOptions} */
 function checkOptions(options) {
@@ -78,10 +91,11 @@ export function prepare(given, options) {
 }
 
 /**
+ * All that quantize() does but how its result looks.
  * @param {import('./weights.js').Weights} given
  * @param {QuantizeOptions} options
  */
-function run(given, options) {
+export function run(given, options) {
 	const prepared = prepare(given, options);
 	const { data, dtype, job, stored } = prepared;
 	if (job.passes === 2)
@@ -125,7 +139,7 @@ export function tensorOf({ scheme, job, stored, count }, shape) {
 }
 
 /** @param {ReturnType<typeof decodeJob>} job @param {number} count @param {Uint8Array[]} stored */
-function decodeAll(job, count, stored) {
+export function decodeAll(job, count, stored) {
 	const values = new Float32Array(count);
 	for (const band of job.bands(MAX_BAND)) {
 		const bytes = band.planes.map(({ offset, nbytes }, p) => stored[p].subarray(offset, offset + nbytes));
