@@ -5,6 +5,8 @@ export { dequantizeAsync, quantizeAsync } from './arrays/async.js';
 export { compare } from './arrays/compare.js';
 export { dequantize, fakeQuantize, quantize } from './arrays/quantize.js';
 export { fromCompressedTensors } from './compressed-tensors/from.js';
+export * as compressedTensors from './compressed-tensors/index.js';
+export { toCompressedTensors } from './compressed-tensors/to.js';
 export { BlockQuantError } from './errors.js';
 export { readImatrix } from './gguf/imatrix.js';
 export { blobSink, memoryDirectory, memorySink } from './io/sink.js';

@@ -1,21 +1,71 @@
-// format.js - which compression format a quantization scheme is stored in (infer_module_format of
-// compressed-tensors 0.20.1).
+// format.js - which compression format a quantized module is stored in, and what a whole model is said to be
+// (compressed-tensors 0.20.1).
 // SPDX-License-Identifier: MIT
 
+import { MIXED } from './quantization-scheme.js';
+
+/** @typedef {import('./quantization-args.js').QuantizationArgs} QuantizationArgs */
+/** @typedef {import('./quantization-scheme.js').QuantizationScheme} QuantizationScheme */
+
+const DENSE = 'dense';
+
+/** Classes whose modules can be stored quantized, with those that are made from them. */
+const COMPRESSIBLE = ['Linear', 'Embedding'];
+
+/** The first row that fits. @type {[format: string, fits: (weights: QuantizationArgs, inputs: QuantizationArgs | null) => boolean][]} */
+const ROWS = [
+	[
+		'mxfp4-pack-quantized',
+		({ type, num_bits: bits, group_size: group }) => type === 'float' && bits === 4 && group === 32,
+	],
+	[
+		'mxfp6-pack-quantized',
+		({ type, num_bits: bits, group_size: group }) => type === 'float' && bits === 6 && group === 32,
+	],
+	[
+		'mxfp8-quantized',
+		({ type, num_bits: bits, group_size: group, scale_dtype: scale }) =>
+			type === 'float' && bits === 8 && group === 32 && scale === 'torch.uint8',
+	],
+	[
+		'nvfp4-pack-quantized',
+		({ type, num_bits: bits, group_size: group }) => type === 'float' && bits === 4 && group === 16,
+	],
+	['int-quantized', ({ type }, inputs) => type === 'int' && inputs !== null],
+	['pack-quantized', ({ type, num_bits: bits }) => type === 'int' && bits >= 1 && bits <= 8],
+	['float-quantized', ({ type }, inputs) => type === 'float' && inputs !== null],
+	['naive-quantized', () => true],
+];
+
 /**
- * @param {{ num_bits: number, type: string, group_size: number | null, scale_dtype?: string | null }} weights
- * @param {unknown} inputs QuantizationArgs of the input activations, or null
+ * The format that a module of a scheme is stored in, whatever `scheme.format` says.
+ * @param {Pick<QuantizationScheme, 'weights' | 'input_activations'>} scheme complete
+ * @param {string | readonly string[]} [classes] of the module, with the classes that it is made from
  * @returns {string}
  */
-export function inferFormat(weights, inputs) {
-	const { num_bits: bits, type, group_size: group } = weights;
-	if (type === 'float' && bits === 4 && group === 32) return 'mxfp4-pack-quantized';
-	if (type === 'float' && bits === 6 && group === 32) return 'mxfp6-pack-quantized';
-	if (type === 'float' && bits === 8 && group === 32 && weights.scale_dtype === 'torch.uint8')
-		return 'mxfp8-quantized';
-	if (type === 'float' && bits === 4 && group === 16) return 'nvfp4-pack-quantized';
-	if (type === 'int' && inputs) return 'int-quantized';
-	if (type === 'int' && bits >= 1 && bits <= 8) return 'pack-quantized';
-	if (type === 'float' && inputs) return 'float-quantized';
-	return 'naive-quantized';
+export function inferModuleFormat({ weights, input_activations: inputs }, classes = 'Linear') {
+	const compressible = [classes].flat().some((name) => COMPRESSIBLE.includes(name));
+	if (weights === null || !compressible) return DENSE;
+	return /** @type {string} */ (ROWS.find(([, fits]) => fits(weights, inputs))?.[0]);
+}
+
+/**
+ * The format of a whole model: that of its quantized modules, or `mixed-precision`; modules that stay dense do not count.
+ * @param {Iterable<string>} formats of its modules
+ */
+export function summarizeFormats(formats) {
+	const different = new Set(formats);
+	different.delete(DENSE);
+	if (different.size > 1) return MIXED;
+	const [only = DENSE] = different;
+	return only;
+}
+
+/**
+ * The format of a model with these schemes: what is forced, else each scheme's own, else the inferred one.
+ * @param {Iterable<QuantizationScheme>} schemes complete
+ * @param {string | null} [forced]
+ */
+export function inferModelFormat(schemes, forced = null) {
+	return summarizeFormats([...schemes].map((scheme) => forced ?? scheme.format ?? inferModuleFormat(scheme)));
 }

@@ -15,8 +15,9 @@ import { fromCompressedTensors } from './from.js';
  * What is known of a module from elsewhere.
  * @typedef {object} InferHints
  * @property {number[]} [shape] the weight's, from the values of weight_shape
- * @property {Record<string, unknown>[]} [args] weight arguments from a config.json: they decide
- *   where the tensors alone fit several schemes
+ * @property {import('./quantization-args.js').QuantizationArgs[]} [args] weight arguments from a config.json, the likeliest
+ *   first: they decide where the tensors alone fit several schemes
+ * @property {boolean} [ungrouped] there is a weight_g_idx: each column is to be a group of its own
  */
 
 /**
@@ -25,7 +26,9 @@ import { fromCompressedTensors } from './from.js';
  * @param {InferHints} [hints]
  */
 export function inferScheme(stored, hints) {
-	const { args, format, shape } = inferArgs(stored, hints);
+	const { args: found, format, shape } = inferArgs(stored, hints);
+	if (hints?.ungrouped && found.strategy !== 'group') refuse(`weight_g_idx beside strategy ${found.strategy}`);
+	const args = hints?.ungrouped ? { ...found, group_size: 1 } : found;
 	const scheme = fromCompressedTensors({ targets: ['Linear'], weights: args, format });
 	return { scheme, shape };
 }
@@ -60,9 +63,6 @@ export function inferArgs(stored, hints = {}) {
 	const weight = packed ?? planes.get('weight');
 	const scale = planes.get('weight_scale');
 	if (weight === undefined || scale === undefined) return refuse('its weight or its scale is missing');
-	if (planes.has('weight_g_idx')) {
-		return refuse('weight_g_idx (actorder "group") is gone since compressed-tensors 0.20');
-	}
 	if (packed?.dtype === 'I32') return inferInts(packed, scale, planes, hints);
 	if (packed?.dtype === 'U8') return inferMinifloats(packed, scale, planes);
 	if (packed !== undefined) return refuse(`weight_packed of dtype ${packed.dtype}`);
@@ -83,7 +83,7 @@ function inferInts(packed, scale, planes, { shape, args = [] }) {
 	const words = packed.shape.at(-1) ?? 0;
 	const fitting = [1, 2, 3, 4, 5, 6, 7, 8].filter((bits) => Math.ceil((cols * bits) / 32) === words);
 	const known = args.map(({ num_bits: bits }) => bits);
-	const bits = fitting.length === 1 ? fitting[0] : fitting.find((one) => known.includes(one));
+	const bits = fitting.length === 1 ? fitting[0] : known.find((one) => fitting.includes(one));
 	if (bits === undefined) {
 		return refuse(
 			fitting.length === 0
@@ -112,9 +112,10 @@ function inferInts(packed, scale, planes, { shape, args = [] }) {
  * @returns {Inferred}
  */
 function inferMinifloats(packed, scale, planes) {
-	const [rows, bytes] = packed.shape;
-	const [scaleRows, groups] = scale.shape;
-	if (rows === undefined || bytes === undefined || rows !== scaleRows || !groups) {
+	const rows = packed.shape.slice(0, -1);
+	const bytes = packed.shape.at(-1);
+	const groups = scale.shape.at(-1);
+	if (bytes === undefined || !groups || String(rows) !== String(scale.shape.slice(0, -1))) {
 		return refuse(`weight_packed [${packed.shape}] and weight_scale [${scale.shape}] do not fit`);
 	}
 	const float = { type: 'float', symmetric: true };
@@ -125,7 +126,7 @@ function inferMinifloats(packed, scale, planes) {
 		return {
 			args: { ...float, num_bits: 4, group_size: 16, strategy, scale_dtype: scaleDtype },
 			format: 'nvfp4-pack-quantized',
-			shape: [rows, bytes * 2],
+			shape: [...rows, bytes * 2],
 		};
 	}
 	const bits = perScale === 16 ? 4 : 6;
@@ -133,7 +134,7 @@ function inferMinifloats(packed, scale, planes) {
 		return {
 			args: { ...float, num_bits: bits, group_size: 32, strategy: 'group', scale_dtype: 'torch.uint8' },
 			format: `mxfp${bits}-pack-quantized`,
-			shape: [rows, (bytes * 8) / bits],
+			shape: [...rows, (bytes * 8) / bits],
 		};
 	}
 	return refuse(`${perScale} packed bytes per ${scale.dtype} scale are no format of compressed-tensors`);
@@ -178,7 +179,7 @@ function inferPlain(weight, scale, planes, { args = [] }) {
 	const width = INT_DTYPES.get(dtype);
 	if (width === undefined) return refuse(`weight of dtype ${dtype} beside a weight_scale`);
 	// Fewer bits are stored one per byte too; decoding is the same for all that fit.
-	const bits = args.map((one) => one.num_bits).find((one) => typeof one === 'number' && one <= width);
+	const bits = args.map((one) => one.num_bits).find((one) => one <= width);
 	return {
 		args: { num_bits: bits ?? width, type: 'int', symmetric, ...strategy },
 		format: 'int-quantized',
@@ -190,7 +191,7 @@ function inferPlain(weight, scale, planes, { args = [] }) {
  * Which values share a scale, from the scales' shape.
  * @param {StoredPlane} scale
  * @param {number[]} shape of the weight
- * @param {Record<string, unknown>[]} args
+ * @param {import('./quantization-args.js').QuantizationArgs[]} args
  */
 function strategyOf(scale, shape, args) {
 	const rows = shape.at(-2) ?? 1;
@@ -216,16 +217,14 @@ function strategyOf(scale, shape, args) {
  * @param {number} cols
  * @param {number} scaleRows
  * @param {number} scaleCols
- * @param {Record<string, unknown>[]} args
+ * @param {import('./quantization-args.js').QuantizationArgs[]} args
  * @returns {[number, number] | null}
  */
 function blockOf(rows, cols, scaleRows, scaleCols, args) {
 	/** @param {unknown[]} block */
 	const fits = ([high, wide]) =>
 		Math.ceil(rows / Number(high)) === scaleRows && Math.ceil(cols / Number(wide)) === scaleCols;
-	for (const { block_structure: block } of args) {
-		if (Array.isArray(block) && block.length === 2 && fits(block)) return [block[0], block[1]];
-	}
+	for (const { block_structure: block } of args) if (block && fits(block)) return block;
 	if (scaleRows === rows) return null;
 	return fits([128, 128]) ? [128, 128] : null;
 }

@@ -3,7 +3,7 @@
 
 import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isWrittenByUs } from '../compressed-tensors/config.js';
+import { isWrittenByUs } from '../compressed-tensors/config-file.js';
 import { CONTAINERS, containerOf, isModelFile } from '../containers.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { withImatrix } from '../gguf/imatrix.js';

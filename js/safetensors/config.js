@@ -1,8 +1,10 @@
 // config.js - the config.json beside a safetensors model, before and after.
 // SPDX-License-Identifier: MIT
 
-import { schemeToArgs } from '../compressed-tensors/args.js';
-import { addQuantizationConfig, quantizationConfig, removeQuantizationConfig } from '../compressed-tensors/config.js';
+import { addQuantizationConfig, removeQuantizationConfig } from '../compressed-tensors/config-file.js';
+import { configOfModules } from '../compressed-tensors/config-of-modules.js';
+import { writeQuantizationConfig } from '../compressed-tensors/quantization-config.js';
+import { toCompressedTensors } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, roleOf } from '../model/names.js';
 
@@ -15,7 +17,13 @@ import { moduleOf, roleOf } from '../model/names.js';
  */
 export function quantizedConfig(decided, text) {
 	if (decided.scheme === null) throw new BlockQuantError('internal', 'a safetensors plan without a scheme');
-	const section = quantizationConfig(schemeToArgs(decided.scheme), modulesOf(decided));
+	const modules = modulesOf(decided);
+	const quantized = modules.filter((module) => module.quantize);
+	const named = quantized.filter(({ className }) => className !== LINEAR).map(({ name }) => name);
+	const targets = named.length < quantized.length ? [LINEAR, ...named] : named;
+	const scheme = toCompressedTensors(decided.scheme, { targets });
+	const config = configOfModules(modules.map((module) => ({ ...module, scheme: module.quantize ? scheme : null })));
+	const section = writeQuantizationConfig({ ...config, config_groups: { group_0: scheme } });
 	return { config: text == null ? null : addQuantizationConfig(text, section), quantizationConfig: section };
 }
 
@@ -24,27 +32,21 @@ export function plainConfig(text) {
 	return text == null ? null : removeQuantizationConfig(text);
 }
 
-/**
- * What a config.json must know of the modules: which are quantized although they are no linear
- * layers, and which are linear layers although they are not quantized.
- * @param {Plan} decided
- */
-function modulesOf({ tensors }) {
-	/** @type {string[]} */
-	const others = [];
-	/** @type {string[]} */
-	const ignore = [];
-	let linear = false;
-	for (const { name, shape, quantize } of tensors) {
-		const module = moduleOf(name);
-		if (module === null) continue;
-		const isLinear = LINEAR_LAYER.test(roleOf(name));
-		if (quantize && isLinear) linear = true;
-		else if (quantize) others.push(module);
-		else if (isLinear && shape.length === 2) ignore.push(module);
-	}
-	return { targets: linear ? ['Linear', ...others] : others, ignore };
-}
+const LINEAR = 'Linear';
 
 /** Roles of weights that are torch's Linear: heads, routers and gates are too. */
 const LINEAR_LAYER = /^(linear\..*|head|router)$/;
+
+/**
+ * The modules of a model with their classes, as far as names of tensors tell them.
+ * @param {Plan} decided
+ */
+function modulesOf({ tensors }) {
+	return tensors.flatMap(({ name: tensor, shape, quantize }) => {
+		const name = moduleOf(tensor);
+		if (name === null) return [];
+		const role = roleOf(tensor);
+		const isLinear = LINEAR_LAYER.test(role) && (quantize || shape.length === 2);
+		return [{ name, className: isLinear ? LINEAR : role, quantize }];
+	});
+}

@@ -1,7 +1,7 @@
 // target.js - what a scheme means for a safetensors model: compressed-tensors' planes for each weight.
 // SPDX-License-Identifier: MIT
 
-import { schemeToArgs } from '../compressed-tensors/args.js';
+import { toCompressedTensors } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
@@ -58,7 +58,7 @@ function schemeForFile(given) {
 	const name = scheme.name ?? 'this scheme';
 	let args;
 	try {
-		args = schemeToArgs(scheme);
+		args = toCompressedTensors(scheme);
 	} catch (error) {
 		if (!(error instanceof BlockQuantError) || error.code === 'bad-scheme') throw error;
 		throw new BlockQuantError(

@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { compare } from '../../js/arrays/compare.js';
 import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js';
 import { fromCompressedTensors } from '../../js/compressed-tensors/from.js';
-import { schemeToArgs } from '../../js/compressed-tensors/args.js';
+import { toCompressedTensors } from '../../js/compressed-tensors/to.js';
 import { makeInit, theModule } from '../../js/core/init.js';
 import { BlockQuantError } from '../../js/errors.js';
 import { presets, schemes } from '../../js/presets.js';
@@ -383,7 +383,7 @@ test('QuantizationSchemes that cannot be are refused by the field', () => {
 	const of = (more) => () => fromCompressedTensors({ targets: ['Linear'], weights: { ...args, ...more } });
 	refuses(of({ num_bit: 4 }), 'bad-scheme', /weights\.num_bit: unknown key/);
 	refuses(of({ num_bits: 9 }), 'bad-scheme', /weights\.num_bits: expected int of 1 to 8/);
-	refuses(of({ type: 'float', num_bits: 5 }), 'bad-scheme', /got "float" of 5/);
+	refuses(of({ type: 'float', num_bits: 5 }), 'bad-scheme', /floats have 4, 6 or 8 bits, got 5/);
 	refuses(of({ strategy: 'channel' }), 'bad-scheme', /strategy channel takes no group_size/);
 	refuses(of({ strategy: 'block', group_size: null }), 'bad-scheme', /needs block_structure/);
 	refuses(of({ strategy: 'row', group_size: null }), 'bad-scheme', /weights\.strategy: expected one of/);
@@ -396,16 +396,17 @@ test('QuantizationSchemes that cannot be are refused by the field', () => {
 	assert.equal(fromCompressedTensors({ ...args, strategy: 'GROUP', type: 'INT' }).name, 'ct:w4a16');
 });
 
-test('schemeToArgs and fromCompressedTensors are inverse on the presets of compressed-tensors', () => {
+test('toCompressedTensors and fromCompressedTensors are inverse on the presets of compressed-tensors', () => {
 	for (const { name, scheme } of presets().values()) {
 		if (!name.startsWith('ct:')) {
-			refuses(() => schemeToArgs(scheme), 'unsupported', /compressed-tensors/);
+			refuses(() => toCompressedTensors(scheme), 'unsupported', /compressed-tensors/);
 			continue;
 		}
-		const { format, weights, input_activations } = schemeToArgs(scheme);
+		const json = toCompressedTensors(scheme);
+		assert.deepEqual(toCompressedTensors(name), json);
 		// W8A8 is another name of INT8.
 		const expected = name === 'ct:w8a8' ? presets().get('ct:int8').scheme : scheme;
-		assert.equal(fromCompressedTensors({ targets: ['Linear'], weights, input_activations, format }), expected);
+		assert.equal(fromCompressedTensors(json), expected);
 	}
 });
 
@@ -576,4 +577,62 @@ test('a multiplier that float16 cannot hold is an overflow, which correct mends'
 	assert.deepEqual(better.warnings, []);
 	assert.ok(Math.max(...dequantize(better)) > 0);
 	assert.deepEqual(quantize(new Uint16Array(256), options).warnings, []);
+});
+
+test('parameters that are given: stored as they are, the codes made against them; the outer ones alone, the others too', () => {
+	const of = (block, dtype = 'f32') => ({ dtype, block });
+	const schemes = [
+		{ value: 'i4', scales: [of(16)], rules: 'compressed-tensors' },
+		{ value: 'i8', scales: [of('tensor', 'input')], zero: 'i8', rules: 'compressed-tensors' },
+		{ value: 'u4', scales: [of([3, 5], 'f16')], zero: 'u4', rules: 'compressed-tensors' },
+		{ value: 'f4e2m1', scales: [of(16, 'f8e4m3'), of('tensor')], rules: 'compressed-tensors' },
+		{ value: 'i4', scales: [of(8, 'u6'), of(32, 'f16'), of('tensor')] },
+		{
+			value: 'u3',
+			scales: [of(8, 'u6'), of('tensor', 'f16'), of('tensor')],
+			mins: [of(8, 'u6'), of('tensor', 'f16'), of('tensor')],
+		},
+		{ value: 'i5', scales: [of([-1, 4])], rules: 'ggml' },
+	];
+	for (const scheme of schemes)
+		for (const dtype of ['f32', 'bf16']) {
+			const options = { scheme, shape: [3, 7, 64], dtype };
+			const data = asDtype(normals(3 * 7 * 64), dtype);
+			const { values, ...parameters } = quantize(data, options).planes;
+			const bytes = Object.fromEntries(Object.entries(parameters).map(([role, plane]) => [role, plane.bytes]));
+			const again = quantize(data, { ...options, parameters: bytes }).planes;
+			assert.deepEqual(again, { values, ...parameters }, JSON.stringify(scheme));
+			// Half of the data against the parameters of all of it: the codes are those of the whole.
+			const outer = Object.entries(bytes).filter(
+				([role]) => scheme.scales[role.split('.')[1]]?.block === 'tensor',
+			);
+			if (scheme.scales.length === 1 || outer.length === 0) continue;
+			const inner = quantize(data, { ...options, parameters: Object.fromEntries(outer) }).planes;
+			assert.deepEqual(inner, { values, ...parameters }, JSON.stringify(scheme));
+			const wider = Object.fromEntries(
+				outer.map(([role, codes]) => [
+					role,
+					codes.map((byte, i) => (i === codes.length - 1 ? byte ^ 1 : byte)),
+				]),
+			);
+			const other = quantize(data, { ...options, parameters: wider, overflow: 'allow' }).planes;
+			assert.notDeepEqual(other['scales.0'], inner['scales.0'], JSON.stringify(scheme));
+			for (const [role, codes] of Object.entries(wider)) assert.deepEqual(other[role].bytes, codes);
+		}
+	const good = { scheme: schemes[1], shape: [2, 8] };
+	const bad = (parameters, message) =>
+		refuses(() => quantize(normals(16), { ...good, parameters }), 'bad-argument', message);
+	bad(null, /parameters: expected an object/);
+	bad({}, /expected scales\.0, zeros, or the tensor-wide outer ones; got none/);
+	bad({ 'scales.0': Float32Array.of(1) }, /expected scales\.0, zeros.*got scales\.0/);
+	bad({ 'scales.0': Float32Array.of(1), zero: new Int8Array(1) }, /got scales\.0, zero/);
+	bad(
+		{ 'scales.0': Float32Array.of(1, 2), zeros: new Int8Array(1) },
+		/parameters\.scales\.0: expected 4 bytes \(1 of 4\), got 8/,
+	);
+	bad({ 'scales.0': [1], zeros: new Int8Array(1) }, /parameters\.scales\.0: expected a typed array, got \[1\]/);
+	const parameters = { 'scales.0': Float32Array.of(0.5), zeros: Int8Array.of(3) };
+	const { planes } = quantize(Float32Array.of(1, -1, 0, 100), { ...good, shape: [4], parameters });
+	assert.deepEqual([...new Int8Array(planes.values.bytes.buffer)], [5, 1, 3, 127]);
+	refuses(() => quantize(Float32Array.of(NaN), { ...good, shape: [1], parameters }), 'nonfinite', /index 0/);
 });

@@ -1,51 +1,16 @@
-// config.js - the quantization_config of a config.json, as compressed-tensors 0.20.1 writes it.
+// config-file.js - the quantization_config in the text of a config.json: added, found, taken out.
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
 import { formatJson, toJsonValue, toPlain } from '../safetensors/json-value.js';
 import { parseJson } from '../safetensors/json.js';
+import { METHOD, quantizationConfig, writeQuantizationConfig } from './quantization-config.js';
+import { ROLES } from './quantization-scheme.js';
 
 /** @typedef {import('../safetensors/json-value.js').JsonObject} JsonObject */
 
-/** The release whose files these are; readers compare it with what they know. */
-const VERSION = '0.20.1';
 const SECTION = 'quantization_config';
 const SECTIONS = [SECTION, 'compression_config'];
-
-/**
- * @typedef {object} QuantizationScheme the parts that are not the same in every file of ours
- * @property {object} weights QuantizationArgs as JSON
- * @property {object | null} [input_activations]
- * @property {string} format
- */
-
-/**
- * @param {QuantizationScheme} scheme
- * @param {{ targets: string[], ignore: string[] }} modules
- */
-export function quantizationConfig({ weights, input_activations = null, format }, modules) {
-	return {
-		config_groups: {
-			group_0: {
-				format,
-				input_activations,
-				output_activations: null,
-				targets: modules.targets,
-				weights,
-			},
-		},
-		format,
-		global_compression_ratio: null,
-		ignore: modules.ignore,
-		kv_cache_scheme: null,
-		moe_sparsity_config: null,
-		quant_method: 'compressed-tensors',
-		quantization_status: 'compressed',
-		sparsity_config: {},
-		transform_config: {},
-		version: VERSION,
-	};
-}
 
 /**
  * A config.json with the section added: keys sorted, numbers as they were, no newline at the end.
@@ -85,6 +50,27 @@ export function readQuantizationConfig(text) {
 	return null;
 }
 
+/** Of actorder that 0.20 took out again: files made with it say so by their weight_g_idx. */
+const REMOVED_ORDERS = ['group', 'dynamic', true];
+
+/**
+ * What a config.json says of the quantized modules, by any release of compressed-tensors.
+ * @param {string | Uint8Array} text
+ * @returns {import('./quantization-config.js').QuantizationConfig | null} null: nothing, or in another system's words
+ * @throws {BlockQuantError} bad-scheme, with the file's name
+ */
+export function readModuleConfig(text) {
+	const section = /** @type {any} */ (readQuantizationConfig(text));
+	if (section === null || (section.quant_method ?? METHOD) !== METHOD) return null;
+	for (const group of Object.values(section.config_groups ?? {}))
+		for (const role of ROLES) if (REMOVED_ORDERS.includes(group?.[role]?.actorder)) group[role].actorder = null;
+	try {
+		return quantizationConfig(section);
+	} catch (error) {
+		throw error instanceof BlockQuantError ? error.withFile('config.json') : error;
+	}
+}
+
 /**
  * Whether a config.json is one that we wrote for a model with this config, whatever the scheme.
  * @param {string} text
@@ -96,7 +82,7 @@ export function isWrittenByUs(text, original) {
 		const config = parseConfig(text);
 		const section = config.get(SECTION);
 		if (!(section instanceof Map)) return false;
-		const ours = quantizationConfig({ weights: {}, format: '' }, { targets: [], ignore: [] });
+		const ours = writeQuantizationConfig({ config_groups: {} });
 		const sameKeys = [...section.keys()].sort().join() === Object.keys(ours).sort().join();
 		const same = ['quant_method', 'version'].every((key) => section.get(key) === Reflect.get(ours, key));
 		return sameKeys && same && removeQuantizationConfig(text) === removeQuantizationConfig(original);
@@ -105,19 +91,6 @@ export function isWrittenByUs(text, original) {
 		if (error instanceof BlockQuantError) return false;
 		throw error;
 	}
-}
-
-/**
- * The weight arguments of all groups of a config.json.
- * @param {string | Uint8Array} text
- * @returns {Record<string, unknown>[]}
- */
-export function weightArgsOf(text) {
-	const groups = readQuantizationConfig(text)?.config_groups ?? {};
-	if (typeof groups !== 'object' || groups === null) return [];
-	return Object.values(groups)
-		.map((group) => group?.weights)
-		.filter((weights) => typeof weights === 'object' && weights !== null);
 }
 
 /**

@@ -1,0 +1,104 @@
+// ct-model.test.js - quantized models of compressed-tensors, as their config.json and their tensors say they are: which group is
+// whose, what older releases stored, what lies beside the weights.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import {
+	compressedTensors as ct,
+	dequantize,
+	dequantizeModel,
+	memorySink,
+	openModel,
+	quantize,
+} from '../../js/index.js';
+import { safetensors } from './files-support.js';
+import { bytesOf, random, ready, root, sha256 } from './support.js';
+
+before(() => ready());
+
+const digest = (values) => sha256(bytesOf(Float32Array.from(values, (x) => x + 0)));
+
+const normals = (count, seed) => Float32Array.from({ length: count }, random(seed).normal);
+
+/** A config.json of these groups. */
+const configOf = (config_groups, more = {}) =>
+	JSON.stringify({ quantization_config: { quant_method: 'compressed-tensors', config_groups, ...more } });
+
+/** The tensors of a model file of these, dequantized to float32. */
+async function dequantized(tensors, config) {
+	const sink = memorySink();
+	const { warnings } = await dequantizeModel(await openModel(safetensors(tensors)), sink, { dtype: 'f32', config });
+	const model = await openModel(sink.bytes());
+	const values = {};
+	for (const { name, nbytes, read } of model.tensors)
+		values[name] = new Float32Array((await read(0, nbytes)).slice().buffer);
+	return { values, warnings };
+}
+
+/** The planes of a quantized tensor as tensors of a file. */
+const planesOf = (module, { planes }) =>
+	Object.entries(planes).map(([name, { dtype, shape, bytes }]) => ({
+		name: `${module}.${name}`,
+		dtype,
+		shape,
+		data: bytes,
+	}));
+
+test('weights grouped by actorder, as 0.18.0 stored them, are read: arrays and model files', async () => {
+	const cases = JSON.parse(readFileSync(join(root, 'tests/golden/compressed-tensors-config/g-idx.json'), 'utf8'));
+	assert.equal(cases.length, 36);
+	for (const { args, format, dtype, tensors, decoded } of cases) {
+		const what = JSON.stringify([args, format, dtype]);
+		const planes = Object.fromEntries(
+			Object.entries(tensors).map(([name, { hex, ...said }]) => [
+				name,
+				{ ...said, bytes: new Uint8Array(Buffer.from(hex, 'hex')) },
+			]),
+		);
+		const config = configOf({ group_0: { targets: ['Linear'], weights: args, format } });
+		const { values } = await dequantized(planesOf('a', { planes }), config);
+		assert.deepEqual(Object.keys(values), ['a.weight'], what);
+		assert.equal(digest(values['a.weight']), decoded, what);
+		if (format !== 'int-quantized') continue;
+		const { actorder: _, ...plain } = args;
+		const given = { args: plain, scale: planes.weight_scale, zeroPoint: planes.weight_zero_point };
+		const gIdx = new Int32Array(planes.weight_g_idx.bytes.slice().buffer);
+		assert.equal(digest(ct.dequantize(planes.weight, { ...given, gIdx })), decoded, what);
+	}
+});
+
+test('a config says how a module is quantized by the target that is closest to it', async () => {
+	// 5 and 4 bits fill as many words of a row of 6.
+	const shape = [4, 6];
+	const of = (bits) => ct.quantizationScheme({ targets: [], weights: { num_bits: bits, strategy: 'channel' } });
+	const schemeOf = (bits) => ({
+		value: `i${bits}`,
+		scales: [{ dtype: 'input', block: 'channel' }],
+		rules: 'compressed-tensors',
+		layout: 'pack-quantized',
+	});
+	const five = quantize(normals(24, 1), { scheme: schemeOf(5), shape });
+	const four = quantize(normals(24, 2), { scheme: schemeOf(4), shape });
+	const tensors = [...planesOf('layers.0.a', five), ...planesOf('layers.0.b', four)];
+	const group = (bits, target) => ({ ...of(bits), targets: [target] });
+	for (const groups of [
+		{ x: group(5, 'Linear'), y: group(4, 're:.*b$') },
+		{ x: group(4, 'Linear'), y: group(5, 'layers.0.a') },
+		{ x: group(4, 're:.*'), y: group(5, 'layers.0.a') },
+	]) {
+		const { values } = await dequantized(tensors, configOf(groups));
+		assert.deepEqual(values['layers.0.a.weight'], dequantize(five));
+		assert.deepEqual(values['layers.0.b.weight'], dequantize(four));
+	}
+	await assert.rejects(dequantized(tensors, configOf({ x: { targets: ['Linear'], weights: { num_bit: 5 } } })), {
+		code: 'bad-scheme',
+		message: /config\.json: config_groups\.x\.weights\.num_bit: unknown key; did you mean num_bits\?/,
+	});
+	await assert.rejects(dequantized(tensors, null), {
+		code: 'unsupported',
+		message: /fit 1, 2, 3, 4, 5 bits; config\.json must say/,
+	});
+});
