@@ -1,11 +1,11 @@
 // job.js - one tensor through the core, band by band: the way that arrays and files share.
 // SPDX-License-Identifier: MIT
 
-import { NBYTES, ROLES } from '../core/abi.js';
+import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf } from '../presets.js';
 import { Comparer } from './compare.js';
-import { bandsOf, planTensor } from './plan.js';
+import { bandsOf, cellsOf, planTensor } from './plan.js';
 import { addRange, addReport, emptyRange, emptyReport, perform } from './task.js';
 import { plainArray } from './typed.js';
 
@@ -71,10 +71,7 @@ function importanceOf({ imatrix, shape, scheme }) {
 function rangesOf(ranges, plan) {
 	if (!ranges || typeof ranges !== 'object')
 		throw new BlockQuantError('bad-argument', 'ranges: expected { min, max }');
-	const grid = plan.plane.find((/** @type {any} */ plane) => ROLES[plane.role] === 'scales.0');
-	const cells = grid
-		? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ dim) => n * dim, 1)
-		: plan.nvalues / plan.group;
+	const cells = cellsOf(plan);
 	const [lo, hi] = /** @type {const} */ (['min', 'max']).map((end) => {
 		const numbers = finiteNumbers(ranges[end], `ranges.${end}`);
 		if (numbers.length === cells) return numbers;
@@ -84,6 +81,17 @@ function rangesOf(ranges, plan) {
 		);
 	});
 	return { lo, hi };
+}
+
+/** The ranges that a scheme fixes itself. @param {Scheme} scheme @param {any} plan @returns {TensorOptions['ranges']} */
+function fixedRanges({ observer }, plan) {
+	if (!observer?.range) return undefined;
+	const [min, max] = observer.range.map((end) => new Float32Array(cellsOf(plan)).fill(end ?? Number.NaN));
+	if (observer.range.every((end) => end !== null)) return { min, max };
+	throw new BlockQuantError(
+		'bad-argument',
+		'scheme.observer.range fixes one end: expected the ranges of an observer, which measures the other',
+	);
 }
 
 /**
@@ -107,8 +115,9 @@ export class TensorJob {
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
 		this.#options = options;
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
-		if (options.ranges !== undefined) {
-			const { lo, hi } = rangesOf(options.ranges, this.#planned.plan);
+		const ranges = options.ranges ?? fixedRanges(options.scheme, this.#planned.plan);
+		if (ranges !== undefined) {
+			const { lo, hi } = rangesOf(ranges, this.#planned.plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
 		this.planes = this.#planned.planes;

@@ -1,6 +1,7 @@
 // plan.js - a scheme, a shape and a dtype laid out by the core, or the error that says why not.
 // SPDX-License-Identifier: MIT
 
+import { ROLES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
 import { BlockQuantError, shown } from '../errors.js';
@@ -50,6 +51,13 @@ export function planTensor(scheme, shape, dtype) {
 		);
 	}
 	return { plan, bytes, planes: planesOf(plan) };
+}
+
+/** Number of blocks that share an innermost scale. @param {any} plan struct bq_plan as an object @returns {number} */
+export function cellsOf(plan) {
+	const grid = plan.plane.find((/** @type {any} */ plane) => ROLES[plane.role] === 'scales.0');
+	if (!grid) return plan.nvalues / plan.group;
+	return grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ dim) => n * dim, 1);
 }
 
 /**

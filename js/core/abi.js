@@ -38,7 +38,16 @@ export const CALIBRATIONS = ['minmax', 'search', 'absmean', 'percentile', 'mse']
 export const ACTIVATIONS = ['none', 'dynamic', 'local', 'static'];
 
 /** enum bq_rules_id */
-export const RULES = ['compressed-tensors', 'ggml', 'ggml-signed', 'plain', 'coreai', 'burn', 'burn-0.22', 'burn-ndarray'];
+export const RULES = [
+	'compressed-tensors',
+	'ggml',
+	'ggml-signed',
+	'plain',
+	'coreai',
+	'burn',
+	'burn-0.22',
+	'burn-ndarray',
+];
 
 /** enum bq_layout_id */
 export const LAYOUTS = [

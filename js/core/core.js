@@ -284,6 +284,35 @@ export class Core {
 		});
 	}
 
+	/**
+	 * Widens the ranges of a band's blocks by those of weights.
+	 * @param {PlanBytes} plan @param {{ workspace_nbytes: number }} sizes of the same plan @param {BandStruct} band
+	 * @param {Uint8Array} weights @param {Float32Array} lo @param {Float32Array} hi
+	 */
+	observe(plan, sizes, band, weights, lo, hi) {
+		this.#scope(() => {
+			const planAt = this.#put(plan);
+			const bandAt = this.#putStruct(Band, band);
+			const weightsAt = this.#put(weights);
+			const loAt = this.#put(lo);
+			const hiAt = this.#put(hi);
+			const workspaceAt = this.#take(sizes.workspace_nbytes);
+			this.#exports.bq_observe(planAt, bandAt, weightsAt, loAt, hiAt, workspaceAt);
+			lo.set(new Float32Array(this.#exports.memory.buffer, loAt, lo.length));
+			hi.set(new Float32Array(this.#exports.memory.buffer, hiAt, hi.length));
+		});
+	}
+
+	/** Moves running towards batch. @param {string} dtype @param {number} constant @param {Float32Array} batch @param {Float32Array} running */
+	average(dtype, constant, batch, running) {
+		this.#scope(() => {
+			const batchAt = this.#put(batch);
+			const runningAt = this.#put(running);
+			this.#exports.bq_average(DTYPES.indexOf(dtype), constant, running.length, batchAt, runningAt);
+			running.set(new Float32Array(this.#exports.memory.buffer, runningAt, running.length));
+		});
+	}
+
 	/** Adds to sums: squared error, both squares, product, and the largest error. @param {Float32Array} a @param {Float32Array} b @param {Float64Array} sums */
 	compare(a, b, sums) {
 		this.#scope(() => {
