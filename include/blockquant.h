@@ -312,7 +312,7 @@ BQ_API(bq_decode) void bq_decode(const struct bq_plan *plan, const struct bq_ban
  * of NaN, infinities, both zeros and subnormals. Returns 0, or 1 where there is no such conversion. */
 BQ_API(bq_convert) int bq_convert(uint32_t kernels, uint32_t from, uint32_t to, size_t count, const void *in, void *out);
 
-/* Widens lo, hi, the ranges of band.ncells blocks of the innermost scale (begin with zeroes, for 0 is in every range), by those
+/* Widens lo, hi, the ranges of band.ncells[0] blocks of the innermost scale (begin with zeroes, for 0 is in every range), by those
  * of a band of weights (plan.input dtype). A NaN makes its block's NaN. workspace: as for bq_encode. */
 BQ_API(bq_observe) void bq_observe(const struct bq_plan *plan, const struct bq_band *band, const void *weights, float *lo, float *hi,
 	void *workspace);

@@ -83,15 +83,20 @@ function rangesOf(ranges, plan) {
 	return { lo, hi };
 }
 
-/** The ranges that a scheme fixes itself. @param {Scheme} scheme @param {any} plan @returns {TensorOptions['ranges']} */
-function fixedRanges({ observer }, plan) {
-	if (!observer?.range) return undefined;
-	const [min, max] = observer.range.map((end) => new Float32Array(cellsOf(plan)).fill(end ?? Number.NaN));
-	if (observer.range.every((end) => end !== null)) return { min, max };
-	throw new BlockQuantError(
-		'bad-argument',
-		'scheme.observer.range fixes one end: expected the ranges of an observer, which measures the other',
-	);
+/** Whether a scheme says all of its ranges itself. @param {Scheme} scheme */
+const isFixed = ({ observer }) => observer?.range?.every((end) => end !== null) ?? false;
+
+/** The ranges that a scheme says itself. @param {Scheme} scheme @param {any} plan @returns {TensorOptions['ranges']} */
+function fixedRanges(scheme, plan) {
+	const { range } = scheme.observer ?? {};
+	if (!range) return undefined;
+	if (!isFixed(scheme))
+		throw new BlockQuantError(
+			'bad-argument',
+			'scheme.observer.range fixes one end: expected the ranges of an observer, which measures the other',
+		);
+	const [min, max] = range.map((end) => new Float32Array(cellsOf(plan)).fill(/** @type {number} */ (end)));
+	return { min, max };
 }
 
 /**
@@ -113,7 +118,8 @@ export class TensorJob {
 		checkPolicy('overflow', options.overflow);
 		checkPolicy('nonfinite', options.nonfinite);
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
-		this.#options = options;
+		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
+		this.#options = isFixed(options.scheme) ? { ...options, correct: true } : options;
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
 		const ranges = options.ranges ?? fixedRanges(options.scheme, this.#planned.plan);
 		if (ranges !== undefined) {

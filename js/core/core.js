@@ -291,26 +291,26 @@ export class Core {
 	 */
 	observe(plan, sizes, band, weights, lo, hi) {
 		this.#scope(() => {
-			const planAt = this.#put(plan);
-			const bandAt = this.#putStruct(Band, band);
-			const weightsAt = this.#put(weights);
-			const loAt = this.#put(lo);
-			const hiAt = this.#put(hi);
-			const workspaceAt = this.#take(sizes.workspace_nbytes);
-			this.#exports.bq_observe(planAt, bandAt, weightsAt, loAt, hiAt, workspaceAt);
-			lo.set(new Float32Array(this.#exports.memory.buffer, loAt, lo.length));
-			hi.set(new Float32Array(this.#exports.memory.buffer, hiAt, hi.length));
+			const [planAt, bandAt, weightsAt] = [this.#put(plan), this.#putStruct(Band, band), this.#put(weights)];
+			const [loAt, hiAt] = [this.#put(lo), this.#put(hi)];
+			this.#exports.bq_observe(planAt, bandAt, weightsAt, loAt, hiAt, this.#take(sizes.workspace_nbytes));
+			this.#get(loAt, lo);
+			this.#get(hiAt, hi);
 		});
 	}
 
 	/** Moves running towards batch. @param {string} dtype @param {number} constant @param {Float32Array} batch @param {Float32Array} running */
 	average(dtype, constant, batch, running) {
 		this.#scope(() => {
-			const batchAt = this.#put(batch);
-			const runningAt = this.#put(running);
+			const [batchAt, runningAt] = [this.#put(batch), this.#put(running)];
 			this.#exports.bq_average(DTYPES.indexOf(dtype), constant, running.length, batchAt, runningAt);
-			running.set(new Float32Array(this.#exports.memory.buffer, runningAt, running.length));
+			this.#get(runningAt, running);
 		});
+	}
+
+	/** Copies back what a call has changed. @param {number} at @param {Float32Array} array */
+	#get(at, array) {
+		array.set(new Float32Array(this.#exports.memory.buffer, at, array.length));
 	}
 
 	/** Adds to sums: squared error, both squares, product, and the largest error. @param {Float32Array} a @param {Float32Array} b @param {Float64Array} sums */

@@ -80,13 +80,14 @@ function qschemeOf({ value, zero, mins, symmetric }, narrow) {
  * @throws {BlockQuantError} unsupported, with the reason
  */
 export function toCoreAI(scheme) {
-	const { value, rules, layout = 'planes', calibration = 'minmax', mins, activations, observer } = scheme;
+	const { value, rules = 'plain', layout = 'planes', calibration = 'minmax', mins, activations, observer } = scheme;
 	if (rules !== 'coreai') refuse('rules', `it calculates by its own, not by ${shown(rules)}`);
 	if (layout !== 'planes') refuse('layout', `it keeps codes and parameters apart; got ${shown(layout)}`);
 	if (calibration !== 'minmax') refuse('calibration', `its ranges are minima and maxima, got ${shown(calibration)}`);
 	if (activations) refuse('activations', 'a spec is for weights or for activations');
 	if (mins && JSON.stringify(mins) !== JSON.stringify(scheme.scales))
 		refuse('mins', 'minval is stored as the scales are');
+	if (typeof value !== 'string') refuse('value', 'it has no tables of values');
 	const narrow = value.endsWith(NARROW);
 	const dtype = dtypeOfValue(narrow ? value.slice(0, -NARROW.length) : value);
 	if (!dtype) refuse('value', `it has no dtype ${value}`);

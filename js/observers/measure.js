@@ -25,9 +25,8 @@ export function measure(scheme, given, { shape, dtype: said }) {
 	const hi = new Float32Array(cells);
 	for (const { struct, valueOffset, nvalues } of bandsOf(planned, MAX_BAND)) {
 		const weights = weightBytes(data, valueOffset, nvalues, dtype);
-		const [low, high] = [lo, hi].map((ends) =>
-			ends.subarray(struct.cell_offset, struct.cell_offset + struct.ncells),
-		);
+		const [cell] = struct.cell_offset;
+		const [low, high] = [lo, hi].map((ends) => ends.subarray(cell, cell + struct.ncells[0]));
 		theCore().observe(planned.bytes, sizesOf(planned.plan), struct, weights, low, high);
 	}
 	const at = lo.findIndex((low, i) => !Number.isFinite(low) || !Number.isFinite(hi[i]));

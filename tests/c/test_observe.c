@@ -28,7 +28,7 @@ static void observe_in_bands(const struct bq_plan *plan, const uint8_t *weights,
 
 	for (uint64_t step = 0; step < plan->nitems * plan->steps_per_item; step += band.nsteps) {
 		bq_band(plan, step, max_nbytes, &band);
-		bq_observe(plan, &band, weights + band.value_offset * bq_dtype(plan->input)->nbytes, lo + band.cell_offset, hi + band.cell_offset, workspace);
+		bq_observe(plan, &band, weights + band.value_offset * bq_dtype(plan->input)->nbytes, lo + band.cell_offset[0], hi + band.cell_offset[0], workspace);
 	}
 	free(workspace);
 }
@@ -45,7 +45,7 @@ static void ranges_are_those_of_the_blocks(uint32_t kernels, uint32_t input, con
 
 	for (uint32_t i = 0; i < rank; i++)
 		scheme.scale[0].edge[i] = edge[3 - rank + i];
-	if (bq_plan(&scheme, input, kernels, 3, dims, &plan)) {
+	if (bq_plan(&scheme, NULL, input, kernels, 3, dims, &plan)) {
 		CHECK(0, "no plan for edges %u %u %u", full[0], full[1], full[2]);
 		return;
 	}
@@ -90,10 +90,13 @@ static void averages_round_each_step(void)
 	bq_average(BQ_BF16, 0.01, 1, batch, running);
 	/* 0.06 is 0.0600586 in bfloat16 and 2.97 is 2.96875; their sum, 3.0288086, is 3.03125. */
 	CHECK(running[0] == 3.03125f, "%.9g", running[0]);
-	running[0] = 1;
-	bq_average(BQ_F16, 0.25, 1, &(float){ 1.0f / 3 }, running);
-	/* 0.25 / 3 is 0.0833130 in float16, its sum with 0.75 is 0.8333130, and that is 0.8334961. */
-	CHECK(running[0] == 0.83349609375f, "%.9g", running[0]);
+	running[0] = 5;
+	bq_average(BQ_F32, 0.9, 1, &(float){ 1 }, running);
+	/* 1 - 0.9 is 0.1 if it is done before it is rounded, 0.100000024 after. */
+	CHECK(running[0] == 1.399999976158142f, "%.9g", running[0]);
+	running[0] = -0.00247955322265625f;
+	bq_average(BQ_F16, 0.01, 1, &(float){ -0.464599609375f }, running);
+	CHECK(running[0] == -0.00710296630859375f, "%.9g: one rounding less is -0.00709915", running[0]);
 }
 
 int main(void)

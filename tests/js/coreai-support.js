@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { narrowed } from '../../js/arrays/task.js';
 import { NBYTES } from '../../js/core/abi.js';
 import { theCore } from '../../js/core/init.js';
 import { goldenFolders, root, sha256 } from './support.js';
@@ -52,9 +53,10 @@ export function numbersOf({ dtype, bytes }, as = PLAIN[dtype]) {
 
 /** Whether these numbers are those of an array of the index: by value, as zeros may differ in sign, or by hash. */
 export function areGolden(at, numbers) {
-	const { values } = golden(at);
-	if (!values) return isGolden(at, Float32Array.from(numbers));
-	return values.length === numbers.length && values.every((x, i) => x === numbers[i] || Object.is(x, numbers[i]));
+	const { dtype, values } = golden(at);
+	if (!values) return isGolden(at, narrowed(Float32Array.from(numbers), dtype.toLowerCase()));
+	const expected = numbersOf({ dtype, bytes: new Uint8Array(values.buffer) });
+	return expected.length === numbers.length && expected.every((x, i) => x === numbers[i] || Object.is(x, numbers[i]));
 }
 
 /** The tables of docs/coreai.md: its JSON blocks, in order. */
