@@ -119,11 +119,13 @@ export class TensorJob {
 		checkPolicy('nonfinite', options.nonfinite);
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
 		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
-		this.#options = isFixed(options.scheme) ? { ...options, correct: true } : options;
+		const correct = isFixed(options.scheme) || options.correct;
+		this.#options = { ...options, correct };
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
-		const ranges = options.ranges ?? fixedRanges(options.scheme, this.#planned.plan);
+		const { plan } = this.#planned;
+		const ranges = options.ranges === undefined ? fixedRanges(options.scheme, plan) : options.ranges;
 		if (ranges !== undefined) {
-			const { lo, hi } = rangesOf(ranges, this.#planned.plan);
+			const { lo, hi } = rangesOf(ranges, plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
 		this.planes = this.#planned.planes;
@@ -160,7 +162,7 @@ export class TensorJob {
 		this.takeRange(perform(this.rangeTask(band), [weights]));
 	}
 
-	/** What is given with a band's weights. @param {Band} band @returns {import('../core/core.js').Given} */
+	/** What is given with a band's weights. @param {Band} band @returns {import('../core/types.js').Given} */
 	#givenOf(band) {
 		const { importance, nimportance, lo, hi } = this.#more;
 		const [cell] = band.struct.cell_offset;

@@ -62,7 +62,7 @@ export function cellsOf(plan) {
 
 /**
  * Bands of whole steps, in order.
- * @param {{ plan: any, bytes: import('../core/core.js').PlanBytes }} planned
+ * @param {{ plan: any, bytes: import('../core/types.js').PlanBytes }} planned
  * @param {number} maxBytes of weights
  * @returns {Generator<Band>}
  */
@@ -90,5 +90,5 @@ export function* bandsOf({ plan, bytes }, maxBytes) {
  * @property {number} nvalues
  * @property {{ offset: number, nbytes: number }[]} planes where its bytes lie in each plane; a plane that belongs to the
  *   whole tensor is in every band, the same each time
- * @property {import('../core/core.js').BandStruct} struct
+ * @property {import('../core/types.js').BandStruct} struct
  */

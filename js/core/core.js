@@ -19,15 +19,9 @@ import {
 import { statusText } from './status.js';
 
 const PAGE = 65536;
+const ALIGN = 16; // every array begins at a multiple of this
 
-/** Every array begins at a multiple of this. */
-const ALIGN = 16;
-
-/** @typedef {Uint8Array & { readonly plan: unique symbol }} PlanBytes a struct bq_plan */
-
-/** @typedef {import('./types.js').BandStruct} BandStruct */
-/** @typedef {import('./types.js').Given} Given */
-/** @typedef {{ rule: string, field: string }} Broken a rule of docs/schemes.md, and the field of the scheme that breaks it */
+/** @import { BandStruct, Broken, Given, PlanBytes } from './types.js' */
 
 /** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
 export class Core {
@@ -284,16 +278,12 @@ export class Core {
 		});
 	}
 
-	/**
-	 * Widens the ranges of a band's blocks by those of weights.
-	 * @param {PlanBytes} plan @param {{ workspace_nbytes: number }} sizes of the same plan @param {BandStruct} band
-	 * @param {Uint8Array} weights @param {Float32Array} lo @param {Float32Array} hi
-	 */
+	/** Widens the ranges of a band's blocks. @param {PlanBytes} plan @param {{ workspace_nbytes: number }} sizes @param {BandStruct} band @param {Uint8Array} weights @param {Float32Array} lo @param {Float32Array} hi */
 	observe(plan, sizes, band, weights, lo, hi) {
 		this.#scope(() => {
-			const [planAt, bandAt, weightsAt] = [this.#put(plan), this.#putStruct(Band, band), this.#put(weights)];
-			const [loAt, hiAt] = [this.#put(lo), this.#put(hi)];
-			this.#exports.bq_observe(planAt, bandAt, weightsAt, loAt, hiAt, this.#take(sizes.workspace_nbytes));
+			const [planAt, weightsAt, loAt, hiAt] = [plan, weights, lo, hi].map((array) => this.#put(array));
+			const workspaceAt = this.#take(sizes.workspace_nbytes);
+			this.#exports.bq_observe(planAt, this.#putStruct(Band, band), weightsAt, loAt, hiAt, workspaceAt);
 			this.#get(loAt, lo);
 			this.#get(hiAt, hi);
 		});
@@ -302,8 +292,8 @@ export class Core {
 	/** Moves running towards batch. @param {string} dtype @param {number} constant @param {Float32Array} batch @param {Float32Array} running */
 	average(dtype, constant, batch, running) {
 		this.#scope(() => {
-			const [batchAt, runningAt] = [this.#put(batch), this.#put(running)];
-			this.#exports.bq_average(DTYPES.indexOf(dtype), constant, running.length, batchAt, runningAt);
+			const runningAt = this.#put(running);
+			this.#exports.bq_average(DTYPES.indexOf(dtype), constant, running.length, this.#put(batch), runningAt);
 			this.#get(runningAt, running);
 		});
 	}
