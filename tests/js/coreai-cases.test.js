@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { planTensor } from '../../js/arrays/plan.js';
 import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js';
 import { KERNELS } from '../../js/core/abi.js';
+import { DTYPES, canonical } from '../../js/coreai/dtypes.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
 import { narrowed } from '../../js/arrays/task.js';
 import { createObserver } from '../../js/observers/observer.js';
@@ -129,6 +130,62 @@ function checkNested(row) {
 		return nothing ? -0 : x;
 	});
 	assert.ok(areGolden(row.fq_guarded, values), `${id}: fake quantized`);
+}
+
+/** A layout that packs the values of a scheme, for tensors of whole rows. */
+function packedLayout({ value }) {
+	if (value === 'f4e2m1') return 'nvfp4-pack-quantized';
+	return value === 'f8e4m3' ? 'float-quantized' : 'pack-quantized';
+}
+
+test('every nested spec is packed, and read back as the same values', { skip }, async () => {
+	await ready();
+	for (const { id, outer, nested, input: name } of nestedCases) {
+		const { data, options } = input(name);
+		const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
+		const packed = quantize(data, { ...options, scheme: { ...scheme, layout: packedLayout(scheme) } });
+		const [values] = Object.values(packed.planes);
+		const { bits } = DTYPES.get(canonical(outer.dtype));
+		assert.equal(values.bytes.length, (data.length * bits) / 8, id);
+		const plain = quantize(data, { ...options, scheme });
+		assert.deepEqual(dequantize(structuredClone(packed)), dequantize(plain), id);
+	}
+});
+
+test('Q4_K is a nested spec: its blocks are those of the worked example G, and ggml reads them', async () => {
+	await ready();
+	const { spec } = tables()
+		.find((table) => table.nested)
+		.nested.find(({ name }) => name === 'Q4_K');
+	const scheme = { ...fromCoreAI(spec), layout: 'ggml-q4_k' };
+	// coreai.md, section 12.5, variant B.
+	const gains = [1, 0.5, 0.25, 0.75, 0.125, 1.5, 0, 0.625];
+	const offsets = [0, 0.125, -0.25, 0, 0.5, 0.25, 0, -0.0625];
+	const data = Float32Array.from(
+		{ length: 256 },
+		(_, i) => ((((29 * i + 7) % 64) - 32) / 64) * gains[i >> 5] + offsets[i >> 5],
+	);
+	const { bytes } = quantize(data, { scheme, shape: [1, 256] });
+	const hex = Buffer.from(bytes).toString('hex');
+	assert.equal(hex.slice(0, 32), '181610206cd511603fce2fac099f00da');
+	assert.equal(hex.slice(32, 96), '921980f76ee65dc43bb32a910880f76ed55cc43ba32a91087ff76ed54cc43ba2');
+	assert.equal(crc32(bytes), 0x08519508);
+	const planes = quantize(data, { scheme: fromCoreAI(spec), shape: [1, 256] });
+	const expected = dequantize(planes);
+	assert.deepEqual(dequantize({ scheme, shape: [1, 256], bytes }), expected);
+	assert.deepEqual(dequantize({ scheme: 'ggml:q4_k', shape: [1, 256], bytes }), expected);
+	const error = data.reduce((sum, x, i) => sum + (x - expected[i]) ** 2, 0);
+	assert.ok(Math.abs(error - 0.0540586) < 5e-8, `squared error ${error}`);
+});
+
+/** CRC-32 as zlib has it. */
+function crc32(bytes) {
+	let crc = -1;
+	for (const byte of bytes) {
+		crc ^= byte;
+		for (let k = 0; k < 8; k++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc >>> 0;
 }
 
 test('every use has the verdict of coreai-opt 0.4.0, or one of the table', { skip: missing }, async () => {

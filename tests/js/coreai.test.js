@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { quantize } from '../../js/arrays/quantize.js';
 import { bitsPerWeight, checkBackend } from '../../js/coreai/index.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
 import { Problems } from '../../js/coreai/problems.js';
@@ -77,6 +78,8 @@ test('all problems are told at once, each with its field', () => {
 	assert.throws(() => fromCoreAI({}, { target: 'lut' }), { code: 'bad-argument' });
 	assert.throws(() => fromCoreAI({}, { rank: 0 }), { code: 'bad-argument' });
 });
+
+const WEIGHTS = Float32Array.from({ length: 256 }, (_, i) => Math.sin(i * i));
 
 const U8 = { dtype: 'uint8', qscheme: 'asymmetric' };
 const OUTER = { dtype: 'uint4', granularity: { type: 'per_block', block_size: 32 } };
@@ -161,8 +164,10 @@ test('round trips of every dtype, qscheme, formulation and granularity', () => {
 
 test('toCoreAI says its presets and refuses those of others with the reason', () => {
 	for (const { name, scheme } of presets().values()) {
-		if (scheme.rules === 'coreai') assert.ok(toCoreAI(scheme).dtype, name);
-		else
+		if (scheme.rules === 'coreai') {
+			const again = quantize(WEIGHTS, { scheme: fromCoreAI(toCoreAI(scheme)), shape: [4, 64] });
+			assert.deepEqual(again.planes, quantize(WEIGHTS, { scheme: name, shape: [4, 64] }).planes, name);
+		} else
 			assert.throws(
 				() => toCoreAI(scheme),
 				{ code: 'unsupported', message: /^Core AI cannot say scheme\.\w+/ },
