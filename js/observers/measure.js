@@ -1,6 +1,7 @@
 // measure.js - the ranges of one batch: of each block of the innermost scale.
 // SPDX-License-Identifier: MIT
 
+import { narrowed, widened } from '../arrays/floats.js';
 import { sizesOf } from '../arrays/job.js';
 import { MAX_BAND, bandsOf, cellsOf, planTensor } from '../arrays/plan.js';
 import { checkCount, plainWeights, weightBytes, weightsDtype } from '../arrays/weights.js';
@@ -41,16 +42,10 @@ export function measure(scheme, given, { shape, dtype: said }) {
  */
 export function withFixedEnds({ lo, hi, dtype }, [low, high]) {
 	const work = low !== null && high !== null ? 'f32' : dtype;
+	/** @param {number} end */
+	const rounded = (end) => widened(narrowed(Float32Array.of(end), work), work)[0];
 	return {
-		lo: low === null ? lo : new Float32Array(lo.length).fill(rounded(low, work)),
-		hi: high === null ? hi : new Float32Array(hi.length).fill(rounded(high, work)),
+		lo: low === null ? lo : new Float32Array(lo.length).fill(rounded(low)),
+		hi: high === null ? hi : new Float32Array(hi.length).fill(rounded(high)),
 	};
-}
-
-/** @param {number} x @param {'f32' | 'f16' | 'bf16'} dtype */
-function rounded(x, dtype) {
-	const wide = Float32Array.of(x);
-	if (dtype === 'f32') return wide[0];
-	const narrow = /** @type {Uint8Array} */ (theCore().convert('f32', dtype, 1, wide, 2));
-	return new Float32Array(/** @type {Uint8Array} */ (theCore().convert(dtype, 'f32', 1, narrow, 4)).buffer)[0];
 }

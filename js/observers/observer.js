@@ -1,9 +1,9 @@
 // observer.js - a fake quantizer over many batches: it measures ranges, keeps them by its calculator, quantizes with them.
 // SPDX-License-Identifier: MIT
 
+import { widened } from '../arrays/floats.js';
 import { fakeQuantize } from '../arrays/quantize.js';
-import { plainWeights, weightsDtype } from '../arrays/weights.js';
-import { theCore } from '../core/init.js';
+import { plainWeights, weightBytes, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
 import { merged, observerProblems } from './calculators.js';
@@ -152,18 +152,16 @@ export class Observer {
 	forward(data, options) {
 		const { observing, fakeQuantizing, exporting } = this.#switches;
 		if (observing && !exporting) this.observe(data, options);
-		if (!fakeQuantizing) return widened(data, options.dtype);
+		if (!fakeQuantizing) return asFloats(data, options.dtype);
 		return fakeQuantize(data, { ...options, scheme: this.#scheme, ranges: this.ranges });
 	}
 }
 
 /** @param {Weights} given @param {'f32' | 'f16' | 'bf16'} [said] */
-function widened(given, said) {
+function asFloats(given, said) {
 	const data = plainWeights(given);
 	const dtype = weightsDtype(data, said);
-	if (dtype === 'f32') return Float32Array.from(data);
-	const wide = /** @type {Uint8Array} */ (theCore().convert(dtype, 'f32', data.length, data, 4 * data.length));
-	return new Float32Array(wide.buffer);
+	return widened(weightBytes(data, 0, data.length, dtype), dtype);
 }
 
 /**

@@ -8,7 +8,7 @@ import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js'
 import { KERNELS } from '../../js/core/abi.js';
 import { DTYPES, canonical } from '../../js/coreai/dtypes.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
-import { narrowed } from '../../js/arrays/task.js';
+import { narrowed } from '../../js/arrays/floats.js';
 import { createObserver } from '../../js/observers/observer.js';
 import {
 	areGolden,

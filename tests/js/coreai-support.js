@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { narrowed } from '../../js/arrays/task.js';
+import { narrowed } from '../../js/arrays/floats.js';
 import { NBYTES } from '../../js/core/abi.js';
 import { theCore } from '../../js/core/init.js';
 import { goldenFolders, root, sha256 } from './support.js';
