@@ -10,6 +10,8 @@
  *     bq_encode  plan + band + values    -> the bytes of the band in every plane
  *     bq_decode  plan + band + planes    -> float32 values
  *
+ * Ranges gathered over many batches (bq_observe, bq_average) may be given to bq_encode instead of measured ones.
+ *
  * Nothing here allocates, does I/O or keeps state: the same arguments give the same bytes, on any thread, in any order of
  * bands, from the scalar and the simd128 kernels alike. File bytes are little-endian. Structs hold no pointers and no
  * size_t, so that their layout is the same in wasm32 and natively (js/core/abi.js writes them; a test compares).
@@ -310,6 +312,15 @@ BQ_API(bq_decode) void bq_decode(const struct bq_plan *plan, const struct bq_ban
 /* Converts count numbers between float32 and a float dtype (one of from, to is BQ_F32). docs/numbers.md says what becomes
  * of NaN, infinities, both zeros and subnormals. Returns 0, or 1 where there is no such conversion. */
 BQ_API(bq_convert) int bq_convert(uint32_t kernels, uint32_t from, uint32_t to, size_t count, const void *in, void *out);
+
+/* Widens lo, hi, the ranges of band.ncells[0] blocks of the innermost scale (begin with zeroes, for 0 is in every range), by those
+ * of a band of weights (plan.input dtype). A NaN makes its block's NaN. workspace: as for bq_encode. */
+BQ_API(bq_observe) void bq_observe(const struct bq_plan *plan, const struct bq_band *band, const void *weights, float *lo, float *hi,
+	void *workspace);
+
+/* running = constant * batch + (1 - constant) * running, for count ends of ranges; both products and the sum are rounded to
+ * dtype (BQ_F32, BQ_F16 or BQ_BF16). */
+BQ_API(bq_average) void bq_average(uint32_t dtype, double constant, size_t count, const float *batch, float *running);
 
 /* Adds to sums[5]: squared error, squared reference, squared other, product, and the maximum |error| so far. */
 BQ_API(bq_compare) void bq_compare(size_t count, const float *reference, const float *other, double sums[5]);

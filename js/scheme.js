@@ -34,6 +34,7 @@ import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, RULES } from './core/abi.js
  * @property {string} [rules] whose arithmetic; default `plain`
  * @property {string} [layout] where the bits go; default `planes`
  * @property {Activations} [activations]
+ * @property {import('./observers/calculators.js').ObserverField} [observer] how ranges of many batches become one; for createObserver()
  */
 
 /** Calibrations with an argument, and what it is by default. @type {Record<string, number | undefined>} */

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { fromCompressedTensors } from './compressed-tensors/from.js';
+import { fromCoreAI } from './coreai/from.js';
 import { BlockQuantError } from './errors.js';
 import { presetOf } from './presets.js';
 import { structOfScheme } from './scheme/read.js';
@@ -9,7 +10,10 @@ import { structOfScheme } from './scheme/read.js';
 /** @typedef {import('./scheme.js').Scheme} Scheme */
 
 /** One row for each vocabulary but ours. @type {{ keys: string[], read: (json: any) => Scheme }[]} */
-const VOCABULARIES = [{ keys: ['weights', 'num_bits'], read: fromCompressedTensors }];
+const VOCABULARIES = [
+	{ keys: ['weights', 'num_bits'], read: fromCompressedTensors },
+	{ keys: ['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec'], read: fromCoreAI },
+];
 
 /**
  * The scheme that some JSON says. What `blockquant schemes NAME --json` prints is taken, too.

@@ -115,6 +115,10 @@ const mutations = [
 	['src/layouts.c', '>> i / 32 & 1) << 2', '>> i / 32 & 1) << 1', "q3_k's third bits"],
 	['src/workspace.c', 'w->level = take(&arena, 4 * cells)', 'w->level = take(&arena, 0)', 'a workspace too small'],
 	['src/band.c', 'band->nsteps > total - first_step', 'band->nsteps > total', 'bands beyond the end'],
+	['src/observe.c', 'unit.cell[0] + bq_row_cell', 'bq_row_cell', 'units in the cells of the first'],
+	['src/observe.c', 'scale[0], row)', 'scale[0], 0)', 'all rows in the first cells of a unit'],
+	['src/observe.c', 'rest = (float)(1 - constant)', 'rest = 1 - (float)constant', '1 - c in float32'],
+	['src/observe.c', 'bq_round_to(dtype, weight * batch[i])', 'weight * batch[i]', 'one rounding less'],
 	['src/plan.c', 'workspace < 2 * MAX_STEP', 'workspace < 16 * MAX_STEP', 'a workspace that 32 bits do not hold'],
 ].map(([file, from, to, why]) => ({ file, from, to, why }));
 

@@ -11,6 +11,7 @@
 #define BLOCK(r, c) .rank = 2, .edge = { r, c }
 
 #define GGML(layout_, fused_, rules_) .rules = rules_, .layout = layout_, .fused = fused_
+#define COREAI .rules = BQ_RULES_COREAI, .layout = BQ_LAYOUT_PLANES
 #define CT(layout_) .rules = BQ_RULES_COMPRESSED_TENSORS, .layout = layout_
 
 /* What the runtime does with activations. */
@@ -148,6 +149,12 @@ static const struct bq_preset presets[] = {
 		MX(BQ_F8E4M3), CT(BQ_LAYOUT_MXFP8_QUANTIZED) } },
 	{ "ct:mxfp8", "weights as ct:mxfp8a16; activations likewise", {
 		MX(BQ_F8E4M3), CT(BQ_LAYOUT_MXFP8_QUANTIZED), PER_GROUP(BQ_F8E4M3, 32, BQ_E8M0) } },
+	{ "coreai:w8", "int8 weights with one scale per output channel, as coreai-opt calculates them", {
+		INT_ROWS(8), COREAI } },
+	{ "coreai:w4", "int4 weights with one scale per output channel, one a byte", {
+		INT_ROWS(4), COREAI } },
+	{ "coreai:w4_per_block", "int4 weights in groups of 32, one a byte", {
+		.value = BQ_I4, .nscales = 1, .scale = { { BQ_INPUT, GROUP(32) } }, COREAI } },
 };
 
 const struct bq_preset *bq_preset_at(uint32_t index)

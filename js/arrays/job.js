@@ -1,12 +1,12 @@
 // job.js - one tensor through the core, band by band: the way that arrays and files share.
 // SPDX-License-Identifier: MIT
 
-import { NBYTES, ROLES } from '../core/abi.js';
+import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf } from '../presets.js';
 import { Comparer } from './compare.js';
 import { GivenParameters } from './parameters.js';
-import { bandsOf, planTensor } from './plan.js';
+import { bandsOf, cellsOf, planTensor } from './plan.js';
 import { addRange, addReport, emptyRange, emptyReport, perform } from './task.js';
 import { plainArray } from './typed.js';
 
@@ -74,10 +74,7 @@ function importanceOf({ imatrix, shape, scheme }) {
 function rangesOf(ranges, plan) {
 	if (!ranges || typeof ranges !== 'object')
 		throw new BlockQuantError('bad-argument', 'ranges: expected { min, max }');
-	const grid = plan.plane.find((/** @type {any} */ plane) => ROLES[plane.role] === 'scales.0');
-	const cells = grid
-		? grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ dim) => n * dim, 1)
-		: plan.nvalues / plan.group;
+	const cells = cellsOf(plan);
 	const [lo, hi] = /** @type {const} */ (['min', 'max']).map((end) => {
 		const numbers = finiteNumbers(ranges[end], `ranges.${end}`);
 		if (numbers.length === cells) return numbers;
@@ -87,6 +84,22 @@ function rangesOf(ranges, plan) {
 		);
 	});
 	return { lo, hi };
+}
+
+/** Whether a scheme says all of its ranges itself. @param {Scheme} scheme */
+const isFixed = ({ observer }) => observer?.range?.every((end) => end !== null) ?? false;
+
+/** The ranges that a scheme says itself. @param {Scheme} scheme @param {any} plan @returns {TensorOptions['ranges']} */
+function fixedRanges(scheme, plan) {
+	const { range } = scheme.observer ?? {};
+	if (!range) return undefined;
+	if (!isFixed(scheme))
+		throw new BlockQuantError(
+			'bad-argument',
+			'scheme.observer.range fixes one end: expected the ranges of an observer, which measures the other',
+		);
+	const [min, max] = range.map((end) => new Float32Array(cellsOf(plan)).fill(/** @type {number} */ (end)));
+	return { min, max };
 }
 
 /**
@@ -110,10 +123,14 @@ export class TensorJob {
 		checkPolicy('overflow', options.overflow);
 		checkPolicy('nonfinite', options.nonfinite);
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
-		this.#options = options;
+		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
+		const correct = isFixed(options.scheme) || options.correct;
+		this.#options = { ...options, correct };
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
-		if (options.ranges !== undefined) {
-			const { lo, hi } = rangesOf(options.ranges, this.#planned.plan);
+		const { plan } = this.#planned;
+		const ranges = options.ranges === undefined ? fixedRanges(options.scheme, plan) : options.ranges;
+		if (ranges !== undefined) {
+			const { lo, hi } = rangesOf(ranges, plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
 		if (options.parameters !== undefined)
@@ -152,7 +169,7 @@ export class TensorJob {
 		this.takeRange(perform(this.rangeTask(band), [weights]));
 	}
 
-	/** What is given with a band's weights. @param {Band} band @returns {import('../core/core.js').Given} */
+	/** What is given with a band's weights. @param {Band} band @returns {import('../core/types.js').Given} */
 	#givenOf(band) {
 		const { importance, nimportance, lo, hi } = this.#more;
 		const [cell] = band.struct.cell_offset;

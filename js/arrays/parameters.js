@@ -62,7 +62,7 @@ export class GivenParameters {
 		this.#given = wanted.map((kind) => ({ ...kind, bytes: bytesOf(kind, Reflect.get(parameters, kind.role)) }));
 	}
 
-	/** The bytes of a band's blocks by role. @param {import('../core/core.js').BandStruct} band @returns {(Uint8Array | undefined)[]} */
+	/** The bytes of a band's blocks by role. @param {import('../core/types.js').BandStruct} band @returns {(Uint8Array | undefined)[]} */
 	ofBand({ cell_offset: first, ncells }) {
 		return ROLES.map((role) => {
 			const given = this.#given.find((each) => each.role === role);

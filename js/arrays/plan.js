@@ -1,6 +1,7 @@
 // plan.js - a scheme, a shape and a dtype laid out by the core, or the error that says why not.
 // SPDX-License-Identifier: MIT
 
+import { ROLES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
 import { BlockQuantError, shown } from '../errors.js';
@@ -52,9 +53,16 @@ export function planTensor(scheme, shape, dtype) {
 	return { plan, bytes, planes: planesOf(plan) };
 }
 
+/** Number of blocks that share an innermost scale. @param {any} plan struct bq_plan as an object @returns {number} */
+export function cellsOf(plan) {
+	const grid = plan.plane.find((/** @type {any} */ plane) => ROLES[plane.role] === 'scales.0');
+	if (!grid) return plan.nvalues / plan.group;
+	return grid.dims.slice(0, grid.rank).reduce((/** @type {number} */ n, /** @type {number} */ dim) => n * dim, 1);
+}
+
 /**
  * Bands of whole steps, in order.
- * @param {{ plan: any, bytes: import('../core/core.js').PlanBytes }} planned
+ * @param {{ plan: any, bytes: import('../core/types.js').PlanBytes }} planned
  * @param {number} maxBytes of weights
  * @returns {Generator<Band>}
  */
@@ -82,5 +90,5 @@ export function* bandsOf({ plan, bytes }, maxBytes) {
  * @property {number} nvalues
  * @property {{ offset: number, nbytes: number }[]} planes where its bytes lie in each plane; a plane that belongs to the
  *   whole tensor is in every band, the same each time
- * @property {import('../core/core.js').BandStruct} struct
+ * @property {import('../core/types.js').BandStruct} struct
  */

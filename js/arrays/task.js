@@ -6,8 +6,8 @@ import { theCore } from '../core/init.js';
 import { Comparer } from './compare.js';
 import { countInfinite, narrowed, unfitOf, widened } from './floats.js';
 
-/** @typedef {import('../core/core.js').PlanBytes} PlanBytes */
-/** @typedef {import('../core/core.js').BandStruct} BandStruct */
+/** @typedef {import('../core/types.js').PlanBytes} PlanBytes */
+/** @typedef {import('../core/types.js').BandStruct} BandStruct */
 /** @typedef {{ lo: number, hi: number, scale: number, min: number, sum: number[], seen: number }} Range */
 /** @typedef {ReturnType<typeof emptyReport>} Report */
 
@@ -20,7 +20,7 @@ import { countInfinite, narrowed, unfitOf, widened } from './floats.js';
  */
 
 /**
- * @typedef {{ call: 'range', plan: PlanBytes, band: BandStruct, sizes: Sizes, given: import('../core/core.js').Given }} RangeTask of [weights]
+ * @typedef {{ call: 'range', plan: PlanBytes, band: BandStruct, sizes: Sizes, given: import('../core/types.js').Given }} RangeTask of [weights]
  * @typedef {{ call: 'encode', plan: PlanBytes, band: BandStruct, sizes: Sizes, measure?: Measure,
  *   given: Parameters<import('../core/core.js').Core['encode']>[4] }} EncodeTask of [weights]
  * @typedef {{ call: 'decode', plan: PlanBytes, band: BandStruct, sizes: Sizes, fake: boolean,

@@ -1,4 +1,4 @@
-// core.js - core.wasm from the inside: the only file that sees a pointer. Nothing that it returns is a view of wasm memory.
+// core.js - core.wasm from the inside: the calls of include/blockquant.h. Nothing that it returns is a view of wasm memory.
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
@@ -16,25 +16,16 @@ import {
 	Scheme,
 	TensorRange,
 } from './abi.js';
+import { Arena } from './arena.js';
 import { statusText } from './status.js';
 
-const PAGE = 65536;
-
-/** Every array begins at a multiple of this. */
-const ALIGN = 16;
-
-/** @typedef {Uint8Array & { readonly plan: unique symbol }} PlanBytes a struct bq_plan */
-
-/** @typedef {import('./types.js').BandStruct} BandStruct */
-/** @typedef {import('./types.js').Given} Given */
-/** @typedef {{ rule: string, field: string }} Broken a rule of docs/schemes.md, and the field of the scheme that breaks it */
+/** @import { BandStruct, Broken, Given, PlanBytes } from './types.js' */
 
 /** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
 export class Core {
 	/** @type {any} */
 	#exports;
-	#heap;
-	#used = 0;
+	#arena;
 
 	/**
 	 * @param {WebAssembly.Instance} instance
@@ -43,72 +34,20 @@ export class Core {
 	constructor(instance, kernels) {
 		this.#exports = instance.exports;
 		this.#exports._initialize?.();
-		this.#heap = this.#exports.__heap_base.value >>> 0;
+		this.#arena = new Arena(this.#exports.memory, this.#exports.__heap_base.value >>> 0);
 		this.kernels = KERNELS.indexOf(kernels);
 		if (this.kernels < 0 || !(this.#exports.bq_kernel_rows() & (1 << this.kernels)))
 			throw new BlockQuantError('bad-argument', `kernels: no ${shown(kernels)} in this build`);
-	}
-
-	/** Runs one call with an empty arena. @template T @param {() => T} call @returns {T} */
-	#scope(call) {
-		this.#used = this.#heap;
-		return call();
-	}
-
-	/** @param {number} nbytes */
-	#take(nbytes) {
-		const at = Math.ceil(this.#used / ALIGN) * ALIGN;
-		this.#used = at + nbytes;
-		const missing = Math.ceil((this.#used - this.#exports.memory.buffer.byteLength) / PAGE);
-		if (missing > 0) {
-			try {
-				this.#exports.memory.grow(missing);
-			} catch (cause) {
-				throw new BlockQuantError('out-of-memory', `no memory for ${nbytes} bytes more`, { cause });
-			}
-		}
-		return at;
-	}
-
-	/** A fresh view: growing memory detaches the ones before. */
-	#view() {
-		return new DataView(this.#exports.memory.buffer);
-	}
-
-	/** @param {number} at @param {number} nbytes */
-	#bytes(at, nbytes) {
-		return new Uint8Array(this.#exports.memory.buffer, at, nbytes);
-	}
-
-	/** @param {ArrayBufferView | undefined} array */
-	#put(array) {
-		if (!array) return 0;
-		const at = this.#take(array.byteLength);
-		this.#bytes(at, array.byteLength).set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
-		return at;
-	}
-
-	/** @param {import('./structs.js').Type} type @param {any} value */
-	#putStruct(type, value) {
-		const at = this.#take(type.size);
-		type.write(this.#view(), at, value);
-		return at;
-	}
-
-	/** @param {number} at @returns {string} */
-	#string(at) {
-		const bytes = new Uint8Array(this.#exports.memory.buffer, at);
-		return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(0)));
 	}
 
 	/** The table of presets. @returns {{ name: string, description: string, scheme: any }[]} */
 	presets() {
 		const presets = [];
 		for (let at, i = 0; (at = this.#exports.bq_preset_at(i)); i++) {
-			const view = this.#view();
+			const view = this.#arena.view();
 			presets.push({
-				name: this.#string(view.getUint32(at, true)),
-				description: this.#string(view.getUint32(at + 4, true)),
+				name: this.#arena.string(view.getUint32(at, true)),
+				description: this.#arena.string(view.getUint32(at + 4, true)),
 				scheme: Scheme.read(view, at + 8),
 			});
 		}
@@ -117,8 +56,8 @@ export class Core {
 
 	/** @param {any} scheme struct bq_scheme as an object @param {string} input @returns {number} */
 	bitsPerWeight(scheme, input) {
-		return this.#scope(() =>
-			this.#exports.bq_bits_per_weight(this.#putStruct(Scheme, scheme), DTYPES.indexOf(input)),
+		return this.#arena.scope(() =>
+			this.#exports.bq_bits_per_weight(this.#arena.putStruct(Scheme, scheme), DTYPES.indexOf(input)),
 		);
 	}
 
@@ -131,14 +70,14 @@ export class Core {
 	 *   object, only if there is none
 	 */
 	plan(scheme, input, shape) {
-		return this.#scope(() => {
-			const schemeAt = this.#putStruct(Scheme, scheme);
-			const tableAt = this.#put(scheme.table);
-			const dimsAt = this.#take(8 * MAX_RANK);
-			const planAt = this.#take(Plan.size);
-			const problemsAt = this.#take(MAX_PROBLEMS * Problem.size);
+		return this.#arena.scope(() => {
+			const schemeAt = this.#arena.putStruct(Scheme, scheme);
+			const tableAt = this.#arena.put(scheme.table);
+			const dimsAt = this.#arena.take(8 * MAX_RANK);
+			const planAt = this.#arena.take(Plan.size);
+			const problemsAt = this.#arena.take(MAX_PROBLEMS * Problem.size);
 			const dtype = DTYPES.indexOf(input);
-			const view = this.#view();
+			const view = this.#arena.view();
 			shape.slice(0, MAX_RANK).forEach((dim, i) => view.setBigUint64(dimsAt + 8 * i, BigInt(dim), true));
 			const { bq_plan, bq_check } = this.#exports;
 			const broken = bq_plan(schemeAt, tableAt, dtype, this.kernels, shape.length, dimsAt, planAt)
@@ -146,21 +85,21 @@ export class Core {
 				: 0;
 			return {
 				broken: Array.from({ length: broken }, (_, i) => {
-					const { status, field } = Problem.read(this.#view(), problemsAt + i * Problem.size);
+					const { status, field } = Problem.read(this.#arena.view(), problemsAt + i * Problem.size);
 					return { rule: STATUSES[status], field: FIELDS[field] };
 				}),
-				plan: Plan.read(this.#view(), planAt),
-				bytes: /** @type {PlanBytes} */ (this.#bytes(planAt, Plan.size).slice()),
+				plan: Plan.read(this.#arena.view(), planAt),
+				bytes: /** @type {PlanBytes} */ (this.#arena.bytes(planAt, Plan.size).slice()),
 			};
 		});
 	}
 
 	/** @param {PlanBytes} plan @param {number} firstStep @param {number} maxBytes of input @returns {BandStruct} */
 	band(plan, firstStep, maxBytes) {
-		return this.#scope(() => {
-			const at = this.#take(Band.size);
-			this.#exports.bq_band(this.#put(plan), BigInt(firstStep), Math.min(maxBytes, 2 ** 31), at);
-			return Band.read(this.#view(), at);
+		return this.#arena.scope(() => {
+			const at = this.#arena.take(Band.size);
+			this.#exports.bq_band(this.#arena.put(plan), BigInt(firstStep), Math.min(maxBytes, 2 ** 31), at);
+			return Band.read(this.#arena.view(), at);
 		});
 	}
 
@@ -175,34 +114,29 @@ export class Core {
 	 * @param {any} report
 	 */
 	range(plan, sizes, band, weights, given, range, report) {
-		this.#scope(() => {
-			const rangeAt = this.#putStruct(TensorRange, range);
-			const reportAt = this.#putStruct(Report, report);
-			const planAt = this.#put(plan);
-			const bandAt = this.#putStruct(Band, band);
-			const weightsAt = this.#put(weights);
-			const importanceAt = this.#put(given.importance);
-			const loAt = this.#put(given.lo);
-			const hiAt = this.#put(given.hi);
-			const workspaceAt = this.#take(sizes.workspace_nbytes);
+		this.#arena.scope(() => {
+			const rangeAt = this.#arena.putStruct(TensorRange, range);
+			const reportAt = this.#arena.putStruct(Report, report);
+			const planAt = this.#arena.put(plan);
+			const bandAt = this.#arena.putStruct(Band, band);
+			const weightsAt = this.#arena.put(weights);
+			const importanceAt = this.#arena.put(given.importance);
+			const loAt = this.#arena.put(given.lo);
+			const hiAt = this.#arena.put(given.hi);
+			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			this.#exports.bq_range(
 				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, loAt, hiAt],
 				...[given.correct ? 1 : 0, workspaceAt, rangeAt, reportAt],
 			);
-			Object.assign(range, TensorRange.read(this.#view(), rangeAt));
-			Object.assign(report, Report.read(this.#view(), reportAt));
+			Object.assign(range, TensorRange.read(this.#arena.view(), rangeAt));
+			Object.assign(report, Report.read(this.#arena.view(), reportAt));
 		});
 	}
 
 	/** Memory for every plane of a band, and an array of pointers to them. @param {BandStruct} band @param {number} nplanes */
 	#planes(band, nplanes) {
-		const at = Array.from({ length: nplanes }, (_, i) => this.#take(band.plane_nbytes[i]));
-		return { at, table: this.#putTable(at) };
-	}
-
-	/** An array of pointers. @param {number[]} pointers */
-	#putTable(pointers) {
-		return this.#put(Uint32Array.from(pointers));
+		const at = Array.from({ length: nplanes }, (_, i) => this.#arena.take(band.plane_nbytes[i]));
+		return { at, table: this.#arena.putTable(at) };
 	}
 
 	/**
@@ -217,25 +151,27 @@ export class Core {
 	 * @returns {Uint8Array[]} the bytes of each plane
 	 */
 	encode(plan, sizes, band, weights, given, report) {
-		return this.#scope(() => {
-			const reportAt = this.#putStruct(Report, report);
-			const planAt = this.#put(plan);
-			const bandAt = this.#putStruct(Band, band);
-			const weightsAt = this.#put(weights);
-			const importanceAt = this.#put(given.importance);
-			const rangeAt = given.range ? this.#putStruct(TensorRange, given.range) : 0;
-			const loAt = this.#put(given.lo);
-			const hiAt = this.#put(given.hi);
-			const givenAt = given.parameters ? this.#putTable(given.parameters.map((codes) => this.#put(codes))) : 0;
+		return this.#arena.scope(() => {
+			const reportAt = this.#arena.putStruct(Report, report);
+			const planAt = this.#arena.put(plan);
+			const bandAt = this.#arena.putStruct(Band, band);
+			const weightsAt = this.#arena.put(weights);
+			const importanceAt = this.#arena.put(given.importance);
+			const rangeAt = given.range ? this.#arena.putStruct(TensorRange, given.range) : 0;
+			const loAt = this.#arena.put(given.lo);
+			const hiAt = this.#arena.put(given.hi);
+			const givenAt = given.parameters
+				? this.#arena.putTable(given.parameters.map((codes) => this.#arena.put(codes)))
+				: 0;
 			const planes = this.#planes(band, sizes.nplanes);
-			const workspaceAt = this.#take(sizes.workspace_nbytes);
+			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_encode(
 				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, rangeAt, loAt, hiAt, givenAt],
 				...[given.correct ? 1 : 0, planes.table, workspaceAt, reportAt],
 			);
 			if (status) throw new BlockQuantError('bad-scheme', statusText(STATUSES[status]));
-			Object.assign(report, Report.read(this.#view(), reportAt));
-			return planes.at.map((at, i) => this.#bytes(at, band.plane_nbytes[i]).slice());
+			Object.assign(report, Report.read(this.#arena.view(), reportAt));
+			return planes.at.map((at, i) => this.#arena.bytes(at, band.plane_nbytes[i]).slice());
 		});
 	}
 
@@ -250,17 +186,19 @@ export class Core {
 	 * @returns {Float32Array}
 	 */
 	decode(plan, sizes, band, planes, fake, report) {
-		return this.#scope(() => {
-			const reportAt = this.#putStruct(Report, report);
-			const planAt = this.#put(plan);
-			const bandAt = this.#putStruct(Band, band);
+		return this.#arena.scope(() => {
+			const reportAt = this.#arena.putStruct(Report, report);
+			const planAt = this.#arena.put(plan);
+			const bandAt = this.#arena.putStruct(Band, band);
 			const { at, table } = this.#planes(band, sizes.nplanes);
-			planes.forEach((bytes, i) => this.#bytes(at[i], bytes.length).set(bytes));
-			const valuesAt = this.#take(4 * band.nvalues);
-			const workspaceAt = this.#take(sizes.workspace_nbytes);
+			planes.forEach((bytes, i) => this.#arena.bytes(at[i], bytes.length).set(bytes));
+			const valuesAt = this.#arena.take(4 * band.nvalues);
+			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			this.#exports.bq_decode(planAt, bandAt, table, fake ? 1 : 0, valuesAt, workspaceAt, reportAt);
-			Object.assign(report, Report.read(this.#view(), reportAt));
-			return new Float32Array(this.#exports.memory.buffer, valuesAt, band.nvalues).slice();
+			Object.assign(report, Report.read(this.#arena.view(), reportAt));
+			const values = new Float32Array(band.nvalues);
+			this.#arena.get(valuesAt, values);
+			return values;
 		});
 	}
 
@@ -269,9 +207,9 @@ export class Core {
 	 * @param {string} from @param {string} to @param {number} count @param {ArrayBufferView} input @param {number} nbytes of the result
 	 */
 	convert(from, to, count, input, nbytes) {
-		return this.#scope(() => {
-			const inputAt = this.#put(input);
-			const outAt = this.#take(nbytes);
+		return this.#arena.scope(() => {
+			const inputAt = this.#arena.put(input);
+			const outAt = this.#arena.take(nbytes);
 			const failed = this.#exports.bq_convert(
 				this.kernels,
 				DTYPES.indexOf(from),
@@ -280,16 +218,42 @@ export class Core {
 				inputAt,
 				outAt,
 			);
-			return failed ? null : this.#bytes(outAt, nbytes).slice();
+			return failed ? null : this.#arena.bytes(outAt, nbytes).slice();
+		});
+	}
+
+	/** Widens the ranges of a band's blocks. @param {PlanBytes} plan @param {{ workspace_nbytes: number }} sizes @param {BandStruct} band @param {Uint8Array} weights @param {Float32Array} lo @param {Float32Array} hi */
+	observe(plan, sizes, band, weights, lo, hi) {
+		this.#arena.scope(() => {
+			const [planAt, weightsAt, loAt, hiAt] = [plan, weights, lo, hi].map((array) => this.#arena.put(array));
+			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
+			this.#exports.bq_observe(planAt, this.#arena.putStruct(Band, band), weightsAt, loAt, hiAt, workspaceAt);
+			this.#arena.get(loAt, lo);
+			this.#arena.get(hiAt, hi);
+		});
+	}
+
+	/** Moves running towards batch. @param {string} dtype @param {number} constant @param {Float32Array} batch @param {Float32Array} running */
+	average(dtype, constant, batch, running) {
+		this.#arena.scope(() => {
+			const runningAt = this.#arena.put(running);
+			this.#exports.bq_average(
+				DTYPES.indexOf(dtype),
+				constant,
+				running.length,
+				this.#arena.put(batch),
+				runningAt,
+			);
+			this.#arena.get(runningAt, running);
 		});
 	}
 
 	/** Adds to sums: squared error, both squares, product, and the largest error. @param {Float32Array} a @param {Float32Array} b @param {Float64Array} sums */
 	compare(a, b, sums) {
-		this.#scope(() => {
-			const sumsAt = this.#put(sums);
-			this.#exports.bq_compare(a.length, this.#put(a), this.#put(b), sumsAt);
-			sums.set(new Float64Array(this.#exports.memory.buffer, sumsAt, 5));
+		this.#arena.scope(() => {
+			const sumsAt = this.#arena.put(sums);
+			this.#exports.bq_compare(a.length, this.#arena.put(a), this.#arena.put(b), sumsAt);
+			this.#arena.get(sumsAt, sums);
 		});
 	}
 }

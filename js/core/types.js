@@ -1,6 +1,9 @@
 // types.js - what goes into the core's calls and comes out of them, as objects.
 // SPDX-License-Identifier: MIT
 
+/** @typedef {Uint8Array & { readonly plan: unique symbol }} PlanBytes a struct bq_plan */
+/** @typedef {{ rule: string, field: string }} Broken a rule of docs/schemes.md, and the field of the scheme that breaks it */
+
 /**
  * @typedef {object} BandStruct a struct bq_band
  * @property {number} first_step

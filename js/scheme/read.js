@@ -4,6 +4,7 @@
 import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, MAX_CODEBOOK, MAX_LEVELS, MAX_RANK, RULES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { didYouMean } from '../nearest.js';
+import { observerProblems } from '../observers/calculators.js';
 import { ARGUMENTS, NARROW } from '../scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -11,6 +12,7 @@ import { ARGUMENTS, NARROW } from '../scheme.js';
 
 const FIELDS = [
 	...['name', 'value', 'scales', 'zero', 'symmetric', 'mins', 'calibration', 'rules', 'layout', 'activations'],
+	'observer',
 ];
 
 /**
@@ -164,6 +166,8 @@ class Reader {
 	/** @param {any} scheme */
 	scheme(scheme) {
 		const given = this.object('', scheme, FIELDS);
+		if (given.observer !== undefined)
+			for (const { name, message } of observerProblems(given.observer)) this.refuse(`observer${name}`, message);
 		const { symmetric = false, calibration = 'minmax', rules = 'plain', layout = 'planes' } = given;
 		const scale = this.levels('scales', given.scales);
 		const min = this.levels('mins', given.mins ?? []);

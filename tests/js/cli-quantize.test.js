@@ -145,6 +145,21 @@ describe('quantize', () => {
 			at('named.json'),
 			'--dry-run',
 		);
+		const spec = { dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } };
+		const nested = { ...spec, qparam_qspec: { dtype: 'uint8' } };
+		writeFileSync(at('spec.json'), JSON.stringify(spec));
+		writeFileSync(at('nested.json'), JSON.stringify(nested));
+		// Told to be Core AI's; a safetensors file carries another system's layouts.
+		fails(1, /this scheme is none: /, 'quantize', model, '--scheme', at('spec.json'), '--dry-run');
+		fails(
+			2,
+			/nested\.json: qparam_qspec\.qscheme: /,
+			'quantize',
+			model,
+			'--scheme',
+			at('nested.json'),
+			'--dry-run',
+		);
 		writeFileSync(at('broken.json'), '{');
 		fails(1, /broken\.json: is no JSON: /, 'quantize', model, '--scheme', at('broken.json'), '--dry-run');
 		fails(

@@ -1,0 +1,62 @@
+// bits.js - bits per weight as Core AI counts them, nested scales too (coreai.md, sections A.10 and 12.8).
+// SPDX-License-Identifier: MIT
+
+import { BlockQuantError, shown } from '../errors.js';
+import { E8M0 } from './dtypes.js';
+import { edgesOf, withAxis } from './granularity.js';
+import { parentEdges } from './nested.js';
+import { Problems } from './problems.js';
+import { derived, readSpec } from './spec.js';
+
+/** Bits of a float. @type {Record<string, number>} */
+const FLOAT_BITS = { float32: 32, float16: 16, bfloat16: 16 };
+
+/** @param {number[]} shape @param {number[] | null} edges null: one block */
+function blocksOf(shape, edges) {
+	if (!edges) return 1;
+	return shape.reduce((count, dim, i) => count * (edges[i] === -1 ? 1 : Math.ceil(dim / edges[i])), 1);
+}
+
+/** Bits of the parameters of one block, and how many parents they have. @param {import('./spec.js').Spec} spec @param {number} weightBits */
+function parameterBits(spec, weightBits) {
+	const nested = spec.qparam_qspec;
+	const scale = nested ? derived(nested).n_bits : spec.scale_dtype === E8M0 ? 8 : weightBits;
+	const minval = spec.qformulation === 'minval';
+	// A minval is a number as a scale is, or a nested code as a scale is; a zero point is a code as a value is.
+	const offset = minval ? (nested ? scale : weightBits) : spec.qscheme === 'asymmetric' ? derived(spec).n_bits : 0;
+	const parent = nested ? FLOAT_BITS[nested.parent_dtype ?? 'float32'] * (minval ? 2 : 1) : 0;
+	return { block: scale + offset, parent };
+}
+
+/**
+ * @param {any} json keyword arguments of QuantizationSpec
+ * @param {number[][]} shapes of the weights that it quantizes
+ * @param {{ dtype?: string, module?: string }} [options] dtype of the weights: float32 (default), float16, bfloat16; module:
+ *   the class of the module that consumes them, Linear by default
+ * @returns {{ bits: number, weights: number, bitsPerWeight: number }}
+ */
+export function bitsPerWeight(json, shapes, { dtype = 'float32', module = 'Linear' } = {}) {
+	const weightBits = FLOAT_BITS[dtype];
+	if (weightBits === undefined)
+		throw new BlockQuantError(
+			'bad-argument',
+			`dtype: expected ${Object.keys(FLOAT_BITS).join(', ')}; got ${shown(dtype)}`,
+		);
+	const problems = new Problems();
+	const read = readSpec(json, problems);
+	problems.refuse();
+	const spec = { ...read, granularity: withAxis(read.granularity, module) };
+	const { block, parent } = parameterBits(spec, weightBits);
+	let bits = 0;
+	let weights = 0;
+	for (const shape of shapes) {
+		const edges = edgesOf(spec.granularity, shape.length, 'weight', problems.at('granularity'));
+		const nested = problems.at('qparam_qspec').at('granularity');
+		const parents = spec.qparam_qspec ? blocksOf(shape, parentEdges(spec, edges, 'weight', nested)) : 0;
+		problems.refuse();
+		const count = shape.reduce((product, dim) => product * dim, 1);
+		weights += count;
+		bits += count * derived(spec).n_bits + blocksOf(shape, edges) * block + parents * parent;
+	}
+	return { bits, weights, bitsPerWeight: bits / weights };
+}

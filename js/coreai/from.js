@@ -1,0 +1,106 @@
+// from.js - Core AI's QuantizationSpec as a scheme of ours.
+// SPDX-License-Identifier: MIT
+
+import { BlockQuantError, shown } from '../errors.js';
+import { DTYPES, E8M0 } from './dtypes.js';
+import { blockOfEdges, edgesOf, withAxis } from './granularity.js';
+import { levelsOf, parentEdges } from './nested.js';
+import { Problems } from './problems.js';
+import { readSpec } from './spec.js';
+
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+/** @typedef {import('../scheme.js').Level} Level */
+/** @typedef {import('./spec.js').Spec} Spec */
+/** @typedef {'weight' | 'activation'} Target */
+
+/**
+ * @typedef {object} From
+ * @property {Target} [target] what is quantized; default weight
+ * @property {number} [rank] axes of the tensor; default those of a list of block sizes, else 2
+ * @property {string} [module] class of the module that consumes a weight, which decides the axis where the granularity
+ *   names none: Linear (default), Conv2d, Embedding, ConvTranspose2d, ...
+ */
+
+/** @param {From} options @returns {{ target: Target, rank?: number, module: string }} */
+function checkOptions({ target = 'weight', rank, module = 'Linear' }) {
+	if (target !== 'weight' && target !== 'activation')
+		throw new BlockQuantError('bad-argument', `target: expected 'weight' or 'activation', got ${shown(target)}`);
+	if (rank !== undefined && !(Number.isInteger(rank) && rank >= 1))
+		throw new BlockQuantError('bad-argument', `rank: expected a number of axes, got ${shown(rank)}`);
+	return { target, rank, module };
+}
+
+/** @param {Spec} spec @param {number | undefined} rank */
+function rankOf({ granularity: { block_size: size } }, rank) {
+	return rank ?? (Array.isArray(size) ? size.length : 2);
+}
+
+/** The levels of scales, and of mins if there are any. @param {Spec} spec @param {number} rank @param {Target} target @param {Problems} problems @returns {Level[]} */
+function levels(spec, rank, target, problems) {
+	const edges = edgesOf(spec.granularity, rank, target, problems.at('granularity'));
+	const block = spec.granularity.type === 'per_tensor' ? 'tensor' : blockOfEdges(edges);
+	const nested = spec.qparam_qspec;
+	if (!nested) {
+		// Ranges of two fixed ends stay float32, and so do the scales that follow from them.
+		const fixed = spec.float_range.every((end) => end !== null);
+		return [{ dtype: spec.scale_dtype === E8M0 ? 'e8m0' : fixed ? 'f32' : 'input', block }];
+	}
+	const { code, parent } = levelsOf(nested);
+	const outer = parentEdges(spec, edges, target, problems.at('qparam_qspec').at('granularity'));
+	return [
+		{ dtype: code, block },
+		{ dtype: parent, block: outer ? blockOfEdges(outer) : 'tensor' },
+	];
+}
+
+/** @param {Spec} spec @param {Target} target @param {Problems} problems @returns {Scheme['observer']} */
+function observerOf(spec, target, problems) {
+	const { qparam_calculator_cls: given, float_range: range, averaging_constant: constant } = spec;
+	const calculator = given === 'default' ? (target === 'weight' ? 'static' : 'moving_average') : given;
+	const ranged = range.some((end) => end !== null);
+	if (calculator === 'dynamic' && target === 'weight')
+		problems.add('qparam_calculator_cls', 'dynamic is for activations: weights are there before anything runs');
+	if (calculator === 'dynamic' && ranged)
+		problems.add('float_range', 'the calculator dynamic measures each tensor; expected [null, null]');
+	if (calculator === 'static' && !ranged) return undefined;
+	return { calculator, ...(constant !== undefined && { constant }), ...(ranged && { range }) };
+}
+
+/** The scheme of a spec that was read. @param {Spec} spec @param {From} options @param {Problems} problems @returns {Scheme} */
+export function schemeOfSpec(spec, options, problems) {
+	const { target, rank, module } = checkOptions(options);
+	const placed = target === 'weight' ? { ...spec, granularity: withAxis(spec.granularity, module) } : spec;
+	const { value, min } = /** @type {import('./dtypes.js').DtypeRow} */ (DTYPES.get(spec.dtype));
+	const scales = levels(placed, rankOf(spec, rank), target, problems);
+	const observer = observerOf(spec, target, problems);
+	const asymmetric = spec.qscheme === 'asymmetric';
+	const minval = spec.qformulation === 'minval';
+	const clipped = spec.qscheme === 'symmetric_with_clipping' && min < 0;
+	// Signed symmetric codes have their zero at 0; unsigned ones, integers all, need a zero point for it.
+	const zero = !minval && (asymmetric || min === 0);
+	return {
+		value: clipped ? `${value}-narrow` : value,
+		scales,
+		...(zero && { zero: value }),
+		...(minval && { mins: scales }),
+		...((zero || minval) && !asymmetric && { symmetric: true }),
+		rules: 'coreai',
+		...(observer && { observer }),
+	};
+}
+
+/**
+ * The scheme that a QuantizationSpec describes, its nested qparam_qspec too.
+ * @param {any} json keyword arguments of QuantizationSpec
+ * @param {From} [options]
+ * @returns {Scheme}
+ * @throws {BlockQuantError} bad-scheme, naming every field that is wrong and its rule
+ */
+export function fromCoreAI(json, options = {}) {
+	const problems = new Problems();
+	const spec = readSpec(json, problems);
+	problems.refuse();
+	const scheme = schemeOfSpec(spec, options, problems);
+	problems.refuse();
+	return scheme;
+}

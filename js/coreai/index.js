@@ -1,0 +1,19 @@
+// index.js - what only Core AI has, beside schemes: configs of whole models, what its backends store, how it counts bits.
+// SPDX-License-Identifier: MIT
+
+import { checkBackend as check } from './backends.js';
+import { specOf } from './spec.js';
+
+export { bitsPerWeight } from './bits.js';
+export { readConfig } from './config.js';
+export { presetConfig } from './presets.js';
+export { assign, resolveConfig } from './resolve.js';
+
+/**
+ * Refuses a spec that a backend cannot store: Torch, CoreAI or CoreML.
+ * @param {any} json keyword arguments of QuantizationSpec
+ * @param {string} backend
+ * @param {Parameters<typeof check>[2]} [options]
+ * @throws {import('../errors.js').BlockQuantError} unsupported, with every reason; bad-scheme
+ */
+export const checkBackend = (json, backend, options) => check(specOf(json), backend, options);

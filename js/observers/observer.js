@@ -1,0 +1,174 @@
+// observer.js - a fake quantizer over many batches: it measures ranges, keeps them by its calculator, quantizes with them.
+// SPDX-License-Identifier: MIT
+
+import { widened } from '../arrays/floats.js';
+import { fakeQuantize } from '../arrays/quantize.js';
+import { plainWeights, weightBytes, weightsDtype } from '../arrays/weights.js';
+import { BlockQuantError, shown } from '../errors.js';
+import { resolveScheme } from '../presets.js';
+import { merged, observerProblems } from './calculators.js';
+import { measure, withFixedEnds } from './measure.js';
+import { PHASES, checkSchedule, switchesAt } from './schedule.js';
+
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+/** @typedef {import('./measure.js').BatchOptions} BatchOptions */
+/** @typedef {import('../arrays/weights.js').Weights} Weights */
+
+/**
+ * @typedef {object} ObserverOptions what is not said here is said by the scheme's own `observer`
+ * @property {string} [calculator] `static` (default), `moving_average`, `global_minmax` or `dynamic`
+ * @property {number} [constant] weight of a new batch in a moving average; default 0.01
+ * @property {[number | null, number | null]} [range] ends that are fixed instead of measured
+ * @property {'weight' | 'activation'} [target] what is observed; default activation
+ * @property {import('./schedule.js').Schedule} [schedule] of training
+ */
+
+const OPTIONS = ['calculator', 'constant', 'range', 'target', 'schedule'];
+const DEFAULT_CONSTANT = 0.01;
+
+/** @param {unknown} name @param {unknown} value @returns {asserts value is boolean} */
+function checkSwitch(name, value) {
+	if (typeof value !== 'boolean')
+		throw new BlockQuantError('bad-argument', `${name}: expected true or false, got ${shown(value)}`);
+}
+
+/** One fake quantizer: of one weight, or of one place where activations pass. */
+export class Observer {
+	#scheme;
+	#how;
+	#target;
+	#schedule;
+	/** @type {import('./calculators.js').Ranges | null} */
+	#ranges = null;
+	#switches = { observing: true, fakeQuantizing: true, exporting: false };
+	/** @type {import('./schedule.js').Phase | 'rest'} */
+	#phase = 'rest';
+	#step = 0;
+
+	/** @param {string | Scheme} scheme @param {ObserverOptions} [options] */
+	constructor(scheme, options = {}) {
+		for (const name of Object.keys(options))
+			if (!OPTIONS.includes(name))
+				throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
+		const { target = 'activation', schedule, ...own } = options;
+		this.#scheme = resolveScheme(scheme);
+		this.#how = { calculator: 'static', ...this.#scheme.observer, ...own };
+		for (const { name, message } of observerProblems(this.#how))
+			throw new BlockQuantError('bad-argument', `observer${name}: ${message}`);
+		if (!Object.hasOwn(PHASES, target))
+			throw new BlockQuantError('bad-argument', `target: expected weight or activation, got ${shown(target)}`);
+		this.#target = target;
+		if (schedule !== undefined) checkSchedule(schedule);
+		this.#schedule = schedule;
+	}
+
+	/** What it does with the next batch, and how often step() was called. */
+	get state() {
+		return { ...this.#switches, phase: this.#phase, step: this.#step };
+	}
+
+	/** The ranges so far, for quantize(); of the last batch where none are kept. @returns {{ min: Float32Array, max: Float32Array }} */
+	get ranges() {
+		if (!this.#ranges)
+			throw new BlockQuantError('bad-argument', 'nothing was observed yet, so there are no ranges');
+		return { min: this.#ranges.lo.slice(), max: this.#ranges.hi.slice() };
+	}
+
+	/**
+	 * Turns parts on or off. Exporting: the ranges stay as they are. Where there is a schedule, it alone turns things on and
+	 * off; a dynamic observer always measures, so it turns no measuring off and has nothing to export.
+	 * @param {{ observing?: boolean, fakeQuantizing?: boolean, exporting?: boolean }} switches
+	 */
+	set(switches) {
+		for (const [name, value] of Object.entries(switches)) {
+			if (!Object.hasOwn(this.#switches, name))
+				throw new BlockQuantError(
+					'bad-argument',
+					`no switch ${shown(name)}; expected ${Object.keys(this.#switches).join(', ')}`,
+				);
+			checkSwitch(name, value);
+		}
+		if (this.#schedule && (switches.observing !== undefined || switches.fakeQuantizing !== undefined))
+			throw new BlockQuantError('bad-argument', 'the schedule turns this observer on and off');
+		const dynamic = this.#how.calculator === 'dynamic';
+		if (dynamic && switches.exporting)
+			throw new BlockQuantError('unsupported', 'a dynamic observer keeps no ranges that could be exported');
+		Object.assign(this.#switches, switches, dynamic && { observing: true });
+	}
+
+	/** @param {import('./schedule.js').Phase} phase */
+	enter(phase) {
+		if (phase !== 'calibration' && phase !== 'training')
+			throw new BlockQuantError('bad-argument', `phase: expected calibration or training, got ${shown(phase)}`);
+		if (this.#phase !== 'rest')
+			throw new BlockQuantError('bad-argument', `the observer is in ${this.#phase} already: leave() first`);
+		this.#phase = phase;
+		this.#apply();
+	}
+
+	/** Ends a phase: what was measured is used and stays. */
+	leave() {
+		this.#phase = 'rest';
+		this.#apply();
+	}
+
+	/** The next step of training; steps are counted over all phases. */
+	step() {
+		if (this.#phase !== 'training')
+			throw new BlockQuantError('bad-argument', 'step() is for training: enter() first');
+		this.#step++;
+		if (this.#schedule) this.#apply();
+	}
+
+	#apply() {
+		const scheduled = this.#phase === 'training' && this.#schedule;
+		const switches = scheduled ? switchesAt(this.#schedule ?? {}, this.#step) : PHASES[this.#target][this.#phase];
+		Object.assign(this.#switches, switches, this.#how.calculator === 'dynamic' && { observing: true });
+	}
+
+	/**
+	 * Takes the ranges of a batch into account, whatever the switches say.
+	 * @param {Weights} data @param {BatchOptions} options
+	 */
+	observe(data, options) {
+		const { calculator, constant = DEFAULT_CONSTANT, range } = this.#how;
+		const measured = measure(this.#scheme, data, options);
+		const batch = range ? withFixedEnds(measured, range) : measured;
+		const keeps = calculator === 'moving_average' || calculator === 'global_minmax';
+		if (keeps && this.#ranges && this.#ranges.lo.length !== batch.lo.length)
+			throw new BlockQuantError(
+				'bad-shape',
+				`this batch has ${batch.lo.length} blocks, those before had ${this.#ranges.lo.length}`,
+			);
+		this.#ranges = merged(calculator, this.#ranges, batch, { dtype: measured.dtype, constant });
+	}
+
+	/**
+	 * A batch through the fake quantizer: measured, then quantized and decoded, as far as each is turned on.
+	 * @param {Weights} data
+	 * @param {BatchOptions} options
+	 * @returns {Float32Array}
+	 */
+	forward(data, options) {
+		const { observing, fakeQuantizing, exporting } = this.#switches;
+		if (observing && !exporting) this.observe(data, options);
+		if (!fakeQuantizing) return asFloats(data, options.dtype);
+		return fakeQuantize(data, { ...options, scheme: this.#scheme, ranges: this.ranges });
+	}
+}
+
+/** @param {Weights} given @param {'f32' | 'f16' | 'bf16'} [said] */
+function asFloats(given, said) {
+	const data = plainWeights(given);
+	const dtype = weightsDtype(data, said);
+	return widened(weightBytes(data, 0, data.length, dtype), dtype);
+}
+
+/**
+ * An observer of many batches, such as activations while a model runs: it gives the ranges for quantize().
+ * @param {string | Scheme} scheme a preset's name or a scheme object
+ * @param {ObserverOptions} [options]
+ * @returns {Observer}
+ * @throws {BlockQuantError} unknown-scheme, bad-argument
+ */
+export const createObserver = (scheme, options) => new Observer(scheme, options);

@@ -1,0 +1,298 @@
+// coreai-cases.test.js - codes, parameters and fake-quantized values of coreai-opt 0.4.0, and of its parts chained as a nested spec.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { planTensor } from '../../js/arrays/plan.js';
+import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js';
+import { KERNELS } from '../../js/core/abi.js';
+import { DTYPES, canonical } from '../../js/coreai/dtypes.js';
+import { fromCoreAI } from '../../js/coreai/from.js';
+import { narrowed } from '../../js/arrays/floats.js';
+import { createObserver } from '../../js/observers/observer.js';
+import {
+	areGolden,
+	cases,
+	golden,
+	input,
+	isGolden,
+	missing,
+	nestedCases,
+	numbersOf,
+	sequences,
+	tables,
+	validation,
+} from './coreai-support.js';
+import { random, ready } from './support.js';
+
+const skip = missing;
+
+/** How many cases of a kind there must be: a filter that loses some is seen. */
+const NCASES = { small: 1458, big: 432, half: 540, conv: 108, act: 72, float_range: 140, ste: 72 };
+
+for (const kernels of KERNELS) {
+	for (const [group, count] of Object.entries(NCASES))
+		test(`${kernels}: ${group}`, { skip }, async () => {
+			await ready(kernels);
+			const own = cases.filter(({ id }) => id.startsWith(`${group}/`));
+			assert.equal(own.length, count);
+			for (const each of own) checkCase(each);
+		});
+
+	test(`${kernels}: nested`, { skip }, async () => {
+		await ready(kernels);
+		assert.equal(nestedCases.length, 99);
+		for (const each of nestedCases) checkNested(each);
+	});
+
+	test(`${kernels}: the worked example of docs/coreai.md`, async () => {
+		await ready(kernels);
+		const { spec, scheme } = tables()
+			.find((table) => table.nested)
+			.nested.find(({ name }) => name === 'NVFP4');
+		const { example } = tables().find((table) => table.example);
+		const gains = [1, 1 / 4, 1 / 64, 0];
+		const data = Float32Array.from({ length: 64 }, (_, i) => ((((37 * i + 11) % 101) - 50) / 128) * gains[i >> 4]);
+		const quantized = quantize(data, { scheme: fromCoreAI(spec), shape: [1, 64] });
+		assert.deepEqual(fromCoreAI(spec), scheme);
+		const hex = (bytes) => Buffer.from(bytes).toString('hex');
+		const { planes } = quantized;
+		assert.deepEqual(
+			[...planes['scales.0'].bytes].map((code) => hex([code])),
+			example['scales.0'],
+		);
+		assert.equal(hex([...planes['scales.1'].bytes].reverse()), example['scales.1']);
+		const digits = [...planes.values.bytes].map((code) => code.toString(16)).join('');
+		assert.deepEqual(digits.match(/.{16}/g), example.values);
+		assert.deepEqual([...dequantize(quantized).subarray(0, 3)], example.decoded.map(Math.fround));
+	});
+}
+
+/** An E8M0 code says its scale, any other is a number of its plane. */
+const scalesOf = (planes, { scales: [{ dtype }] }) =>
+	numbersOf(planes['scales.0'], dtype === 'e8m0' ? dtype : undefined);
+
+/** Of a scheme that fixes one end. */
+function rangesOf(scheme, data, options) {
+	const observer = createObserver(scheme, { target: 'weight' });
+	observer.observe(data, options);
+	return observer.ranges;
+}
+
+function checkCase({
+	id,
+	spec,
+	target,
+	input: name,
+	scale,
+	zero_point: zero,
+	minval,
+	codes,
+	fq,
+	fq_nonfinite: nonfinite,
+}) {
+	const { data, options } = input(name);
+	const scheme = fromCoreAI(spec, { target, rank: options.shape.length });
+	const allow = { overflow: 'allow', nonfinite: 'allow' };
+	const ranges = scheme.observer?.range?.includes(null) ? rangesOf(scheme, data, options) : undefined;
+	const { planes } = quantize(data, { ...options, ...allow, scheme, ranges });
+	assert.ok(areGolden(scale, scalesOf(planes, scheme)), `${id}: scale`);
+	if (planes.zeros) assert.deepEqual(numbersOf(planes.zeros), [...golden(zero).values], `${id}: zero point`);
+	if (planes['mins.0']) {
+		const mins = numbersOf(planes['mins.0']).map((min) => (min === 0 ? 0 : -min));
+		assert.ok(areGolden(minval, mins), `${id}: minval`);
+	}
+	if (nonfinite) return; // f16 ranges that overflow: scales are infinite, and what is made with them is no number
+	assert.ok(isGolden(codes, planes.values.bytes), `${id}: codes`);
+	const fake = fakeQuantize(data, { ...options, ...allow, scheme, ranges });
+	assert.ok(isGolden(fq, narrowed(fake, options.dtype)), `${id}: fake quantized`);
+}
+
+function checkNested(row) {
+	const { id, outer, nested, input: name } = row;
+	const { data, options } = input(name);
+	const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
+	const { planes } = quantize(data, { ...options, scheme });
+	assert.ok(isGolden(row.scale_codes, planes['scales.0'].bytes), `${id}: scale codes`);
+	assert.ok(areGolden(row.scale_parent, numbersOf(planes['scales.1'], 'f32')), `${id}: scale parents`);
+	if (row.minval_codes !== undefined) {
+		assert.ok(isGolden(row.minval_codes, planes['mins.0'].bytes), `${id}: minval codes`);
+		assert.ok(areGolden(row.minval_parent, numbersOf(planes['mins.1'], 'f32')), `${id}: minval parents`);
+	}
+	if (planes.zeros)
+		assert.deepEqual(numbersOf(planes.zeros), [...golden(row.zero_point).values], `${id}: zero points`);
+	assert.ok(isGolden(row.codes, planes.values.bytes), `${id}: codes`);
+	// The reference gives minus a min of 0 where the scale is 0 as well.
+	const perBlock = data.length / planes['scales.0'].bytes.length;
+	const values = fakeQuantize(data, { ...options, scheme }).map((x, i) => {
+		const block = Math.floor(i / perBlock);
+		const nothing = planes['mins.0'] && !planes['scales.0'].bytes[block] && !planes['mins.0'].bytes[block];
+		return nothing ? -0 : x;
+	});
+	assert.ok(areGolden(row.fq_guarded, values), `${id}: fake quantized`);
+}
+
+/** A layout that packs the values of a scheme, for tensors of whole rows. */
+function packedLayout({ value }) {
+	if (value === 'f4e2m1') return 'nvfp4-pack-quantized';
+	return value === 'f8e4m3' ? 'float-quantized' : 'pack-quantized';
+}
+
+test('every nested spec is packed, and read back as the same values', { skip }, async () => {
+	await ready();
+	for (const { id, outer, nested, input: name } of nestedCases) {
+		const { data, options } = input(name);
+		const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
+		const packed = quantize(data, { ...options, scheme: { ...scheme, layout: packedLayout(scheme) } });
+		const [values] = Object.values(packed.planes);
+		const { bits } = DTYPES.get(canonical(outer.dtype));
+		assert.equal(values.bytes.length, (data.length * bits) / 8, id);
+		const plain = quantize(data, { ...options, scheme });
+		assert.deepEqual(dequantize(structuredClone(packed)), dequantize(plain), id);
+	}
+});
+
+test('Q4_K is a nested spec: its blocks are those of the worked example G, and ggml reads them', async () => {
+	await ready();
+	const { spec } = tables()
+		.find((table) => table.nested)
+		.nested.find(({ name }) => name === 'Q4_K');
+	const scheme = { ...fromCoreAI(spec), layout: 'ggml-q4_k' };
+	// coreai.md, section 12.5, variant B.
+	const gains = [1, 0.5, 0.25, 0.75, 0.125, 1.5, 0, 0.625];
+	const offsets = [0, 0.125, -0.25, 0, 0.5, 0.25, 0, -0.0625];
+	const data = Float32Array.from(
+		{ length: 256 },
+		(_, i) => ((((29 * i + 7) % 64) - 32) / 64) * gains[i >> 5] + offsets[i >> 5],
+	);
+	const { bytes } = quantize(data, { scheme, shape: [1, 256] });
+	const hex = Buffer.from(bytes).toString('hex');
+	assert.equal(hex.slice(0, 32), '181610206cd511603fce2fac099f00da');
+	assert.equal(hex.slice(32, 96), '921980f76ee65dc43bb32a910880f76ed55cc43ba32a91087ff76ed54cc43ba2');
+	assert.equal(crc32(bytes), 0x08519508);
+	const planes = quantize(data, { scheme: fromCoreAI(spec), shape: [1, 256] });
+	const expected = dequantize(planes);
+	assert.deepEqual(dequantize({ scheme, shape: [1, 256], bytes }), expected);
+	assert.deepEqual(dequantize({ scheme: 'ggml:q4_k', shape: [1, 256], bytes }), expected);
+	const error = data.reduce((sum, x, i) => sum + (x - expected[i]) ** 2, 0);
+	assert.ok(Math.abs(error - 0.0540586) < 5e-8, `squared error ${error}`);
+});
+
+/** CRC-32 as zlib has it. */
+function crc32(bytes) {
+	let crc = -1;
+	for (const byte of bytes) {
+		crc ^= byte;
+		for (let k = 0; k < 8; k++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc >>> 0;
+}
+
+test('every use has the verdict of coreai-opt 0.4.0, or one of the table', { skip: missing }, async () => {
+	await ready();
+	const listed = tables().find((table) => table.use).use;
+	const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+	for (const row of validation().use) {
+		const { kwargs, target, forward, scale_shape: scale } = row;
+		const shape = row.shape ?? (row.why.startsWith('empty') ? [0, 4] : [4, 8]);
+		let found;
+		try {
+			const scheme = fromCoreAI(kwargs, { target: target.toLowerCase(), rank: shape.length });
+			const planes = planTensor(scheme, shape, 'f32').planes;
+			found = planes.find(({ role }) => role === 'scales.0').shape;
+		} catch (error) {
+			found = error.code;
+			assert.equal(error.name, 'BlockQuantError', error.stack);
+		}
+		const name = JSON.stringify(row);
+		const own = listed.find(
+			(each) => same(each.kwargs, kwargs) && each.target === target && same(each.shape ?? [4, 8], shape),
+		);
+		if (own) assert.deepEqual(found, own.ours, name);
+		else if (forward === 'ok') {
+			const blocks = (dims) => dims.reduce((product, dim) => product * dim, 1);
+			assert.ok(Array.isArray(found), `${name}: ${found}`);
+			assert.equal(blocks(found), blocks(scale), name);
+		} else assert.equal(typeof found, 'string', name);
+	}
+});
+
+const SWITCHES = {
+	observer_on: { observing: true },
+	observer_off: { observing: false },
+	fake_quant_on: { fakeQuantizing: true },
+	fake_quant_off: { fakeQuantizing: false },
+	export_on: { exporting: true },
+	export_off: { exporting: false },
+};
+
+test('every sequence of coreai-opt 0.4.0', { skip: missing }, async () => {
+	await ready();
+	assert.equal(sequences.length, 275);
+	for (const { id, spec, target, steps } of sequences) {
+		const scheme = fromCoreAI(spec, { target });
+		const observer = createObserver(scheme, { target });
+		steps.forEach((step, i) => {
+			const name = `${id}, step ${i}: ${step.op}`;
+			if (step.op === 'forward') checkForward(name, scheme, observer, step);
+			else checkSwitch(name, observer, step);
+		});
+	}
+});
+
+function checkSwitch(name, observer, { op, error, observer_enabled: observing, fake_quant_enabled: fakeQuantizing }) {
+	if (error) assert.throws(() => observer.set(SWITCHES[op]), { code: 'unsupported' }, name);
+	else observer.set(SWITCHES[op]);
+	const { state } = observer;
+	assert.deepEqual([state.observing, state.fakeQuantizing], [observing === 1, fakeQuantizing === 1], name);
+}
+
+function checkForward(name, scheme, observer, step) {
+	const { data, options } = input(step.input);
+	const { dtype } = options;
+	const out = observer.forward(data, options);
+	const { ranges } = observer;
+	for (const [end, at] of [
+		['min', step.running_min],
+		['max', step.running_max],
+	])
+		if (at !== null) {
+			const { dtype: kept } = golden(at);
+			assert.ok(isGolden(at, narrowed(ranges[end], kept.toLowerCase())), `${name}: running ${end}`);
+		}
+	const { planes } = quantize(data, { ...options, scheme, ranges });
+	const as = scheme.scales[0].dtype === 'e8m0' ? 'e8m0' : undefined;
+	assert.ok(areGolden(step.scale, numbersOf(planes['scales.0'], as)), `${name}: scale`);
+	if (planes.zeros) assert.deepEqual(numbersOf(planes.zeros), [...golden(step.zero_point).values], `${name}: zero`);
+	if (planes['mins.0']) {
+		const minval = numbersOf(planes['mins.0']).map((min) => (min === 0 ? 0 : -min));
+		assert.ok(areGolden(step.minval, minval), `${name}: minval`);
+	}
+	assert.ok(isGolden(step.fq, narrowed(out, dtype)), `${name}: fake quantized`);
+}
+
+test('a schedule reaches nested scales: they are made from the ranges of the same step', async () => {
+	await ready();
+	const nested = { dtype: 'uint8', qscheme: 'asymmetric', granularity: { type: 'per_block', block_size: 2 } };
+	const spec = { dtype: 'int4', granularity: { type: 'per_block', axis: -1, block_size: 8 }, qparam_qspec: nested };
+	const scheme = fromCoreAI({ ...spec, qparam_calculator_cls: 'moving_average' }, { target: 'activation' });
+	const observer = createObserver(scheme, {
+		schedule: { enableObserver: 0, enableFakeQuantize: 2, disableObserver: 3 },
+	});
+	const r = random(9);
+	const options = { shape: [2, 32] };
+	let frozen;
+	observer.enter('training');
+	for (let t = 0; t < 5; t++) {
+		const data = Float32Array.from({ length: 64 }, () => r.normal());
+		const out = observer.forward(data, options);
+		const { ranges } = observer;
+		const made = quantize(data, { ...options, scheme, ranges });
+		if (t < 2) assert.deepEqual(out, data);
+		else assert.deepEqual(out, fakeQuantize(data, { ...options, scheme, ranges }));
+		const parameters = [made.planes['scales.0'].bytes, made.planes['scales.1'].bytes];
+		if (t > 2) assert.deepEqual(parameters, frozen);
+		frozen = parameters;
+		observer.step();
+	}
+});
