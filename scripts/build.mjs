@@ -57,9 +57,9 @@ const common = {
 	plugins: [keepWasmImport],
 	charset: 'utf8',
 	legalComments: 'none',
-	// Names stay: a stack trace from a page should say where it was.
-	minifyWhitespace: true,
-	minifySyntax: true,
+	// Maps beside the bundles say where a stack trace was; only developer tools load them.
+	minify: true,
+	sourcemap: 'linked',
 	logLevel: 'warning',
 };
 
@@ -70,7 +70,7 @@ await build({
 	entryPoints: [entry('entry/band-worker.js')],
 	outfile: join(root, 'build/worker.txt'),
 	format: 'esm',
-	minify: true,
+	sourcemap: false,
 });
 const results = await Promise.all([
 	build({
