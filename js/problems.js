@@ -19,9 +19,7 @@ export class Problems {
 
 	/** @throws {BlockQuantError} bad-scheme with every problem, if there are any */
 	check() {
-		const { length } = this.#list;
-		if (length > 0)
-			throw new BlockQuantError('bad-scheme', (length > 1 ? `${length} problems: ` : '') + this.#list.join('; '));
+		if (this.#list.length > 0) throw new BlockQuantError('bad-scheme', this.#list.join('; '));
 	}
 }
 
