@@ -85,7 +85,7 @@ function enumNames(name, prefix) {
 }
 
 test('the names of enums are those of the header, in its order', () => {
-	const plain = (names) => names.map((name) => name.replaceAll('-', '_'));
+	const plain = (names) => names.map((name) => name.replace(/[-.]/g, '_'));
 	assert.deepEqual(enumNames('bq_dtype', 'BQ_'), abi.DTYPES);
 	assert.deepEqual(enumNames('bq_rules_id', 'BQ_RULES_'), plain(abi.RULES));
 	assert.deepEqual(enumNames('bq_layout_id', 'BQ_LAYOUT_'), plain(abi.LAYOUTS));
