@@ -273,8 +273,12 @@ uint32_t bq_make_top(struct bq_encoder *encoder, const struct bq_tensor_range *r
 
 void bq_widen(const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *codes, size_t count, float *out)
 {
+	const float unit = bq_dtype(dtype)->unit;
+
 	if (kernels->to_f32[dtype]) {
 		kernels->to_f32[dtype](codes, count, out);
+		for (size_t i = 0; i < count && unit != 1; i++)
+			out[i] *= unit;
 		return;
 	}
 	for (size_t i = 0; i < count; i++)

@@ -5,7 +5,8 @@ import { NBYTES, ROLES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf } from '../presets.js';
 import { Comparer } from './compare.js';
-import { bandsOf, planTensor } from './plan.js';
+import { parametersOf } from './parameters.js';
+import { MAX_BAND, bandsOf, planTensor } from './plan.js';
 import { addRange, addReport, emptyRange, emptyReport, perform } from './task.js';
 import { plainArray } from './typed.js';
 
@@ -21,6 +22,7 @@ import { plainArray } from './typed.js';
  * @property {'f32' | 'f16' | 'bf16'} dtype of the weights
  * @property {Float32Array} [imatrix] one importance per column, or one row of them per item of the first axis
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] of each cell of the innermost scale
+ * @property {import('./parameters.js').Parameters} [parameters] codes of every level, in place of parameters made of the weights
  * @property {'error' | 'allow'} [overflow]
  * @property {'error' | 'allow'} [nonfinite]
  * @property {boolean} [correct]
@@ -95,6 +97,8 @@ export class TensorJob {
 	#options;
 	/** @type {{ importance?: Float32Array, nimportance?: number, lo?: Float32Array, hi?: Float32Array }} */
 	#more = {};
+	/** @type {((band: Band) => (Uint8Array | undefined)[]) | undefined} */
+	#parameters;
 	#range = emptyRange();
 	#report = emptyReport();
 	/** @type {{ decoder: Decoder, comparer: Comparer } | undefined} */
@@ -107,6 +111,8 @@ export class TensorJob {
 		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
 		this.#options = options;
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
+		if (options.parameters !== undefined)
+			this.#parameters = parametersOf(options.parameters, this.#planned.plan, bandsOf(this.#planned, MAX_BAND));
 		if (options.ranges !== undefined) {
 			const { lo, hi } = rangesOf(options.ranges, this.#planned.plan);
 			this.#more = { ...this.#more, lo, hi };
@@ -114,7 +120,7 @@ export class TensorJob {
 		this.planes = this.#planned.planes;
 		this.nbytes = this.#planned.plan.nbytes;
 		/** 2: call range() for every band before the first encode(). */
-		this.passes = this.#planned.plan.passes;
+		this.passes = this.#parameters ? 1 : this.#planned.plan.passes;
 	}
 
 	/** @param {number} maxBytes of weights; a band is at least one step */
@@ -189,7 +195,8 @@ export class TensorJob {
 	/** Only after the last takeRange(), if there are two passes. @param {Band} band @returns {import('./task.js').EncodeTask} */
 	encodeTask(band) {
 		const { plan, bytes } = this.#planned;
-		const given = { ...this.#givenOf(band), range: this.passes === 2 ? this.#range : undefined };
+		const range = this.passes === 2 ? this.#range : undefined;
+		const given = { ...this.#givenOf(band), range, parameters: this.#parameters?.(band) };
 		const { dtype } = this.#options;
 		const measure = this.#meter && { dtype, decode: this.#meter.decoder.task(band) };
 		return { call: 'encode', plan: bytes, sizes: sizesOf(plan), band: band.struct, given, measure };

@@ -34,12 +34,25 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  *   axes and more. A format without weighting (q8_0) ignores it, as ggml does
  * @property {'minmax'} [calibration] how a range is chosen; presets that search do so by themselves
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] over the innermost parameter grid, instead of measuring
+ * @property {import('./parameters.js').Parameters} [parameters] codes of every level, unpacked, in place of parameters made
+ *   of the weights: they are stored, and the values made against what they decode to
  * @property {'error' | 'allow'} [overflow] a scale that its dtype cannot hold: refuse, or store what the reference stores
  * @property {'error' | 'allow'} [nonfinite] NaN and infinite weights: refuse, or store what the reference stores
  * @property {boolean} [correct] arithmetic in float32 where the reference's rounds each step to the weights' dtype
  */
 
-const OPTIONS = ['scheme', 'shape', 'dtype', 'imatrix', 'calibration', 'ranges', 'overflow', 'nonfinite', 'correct'];
+const OPTIONS = [
+	'scheme',
+	'shape',
+	'dtype',
+	'imatrix',
+	'calibration',
+	'ranges',
+	'parameters',
+	'overflow',
+	'nonfinite',
+	'correct',
+];
 
 /** @param {unknown} options @returns {asserts options is QuantizeOptions} */
 function checkOptions(options) {
