@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codes.h"
 #include "dtype.h"
 #include "number.h"
 
@@ -172,15 +173,10 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 	return overflows;
 }
 
-/* What the encode kernels take of a decoded scale; where it may be 0, what gives the codes of 0. */
 static void finish_scales(const struct bq_encoder *encoder, uint32_t ncells, float *scale)
 {
-	for (uint32_t c = 0; c < ncells; c++) {
-		if (encoder->rules->quotient == BQ_RECIPROCAL)
-			scale[c] = scale[c] != 0 ? 1 / scale[c] : 0;
-		else if (scale[c] == 0 && encoder->rules->zero_scale == BQ_ZERO_FACTOR)
-			scale[c] = INFINITY;
-	}
+	for (uint32_t c = 0; c < ncells; c++)
+		scale[c] = bq_divisor(encoder->rules, scale[c]);
 }
 
 uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w,
@@ -193,7 +189,7 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 	uint32_t overflows;
 	float min, max;
 
-	bq_ideal(encoder, ncells, w);
+	bq_ideal(encoder, 0, ncells, w);
 	bq_ideal_parents(encoder, unit, nlevels, w);
 	memcpy(w->ideal, w->scale[0], ncells * sizeof(float));
 	overflows = store_levels(encoder, &scales, unit, 0, nlevels, &encoder->top_scale, w, 1);
