@@ -105,14 +105,15 @@ static float round_parameter(const struct bq_encoder *encoder, uint32_t dtype, f
 }
 
 /* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
- * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have. */
-static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, uint32_t dtype, uint32_t count,
-	float *value, uint8_t *codes)
+ * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have;
+ * has_parent: some level is around this one. */
+static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
+	uint32_t count, float *value, uint8_t *codes)
 {
 	const struct bq_rules *rules = encoder->rules;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
-	/* These become their largest number by themselves, without a sign. */
-	const int saturates = !bq_is_integer(dtype) && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
+	/* These become their largest number without a word; under a parent, which is made for it, by a rounding error only. */
+	const int saturates = !has_parent && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
 	uint32_t overflows = 0;
 
 	for (uint32_t c = 0; c < count; c++) {
@@ -167,7 +168,7 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 
 			value[c] = multiplied ? parent * value[c] : parent == 0 ? 0 : value[c] / parent;
 		}
-		overflows += store(encoder, i ? NULL : w, is_scale, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
+		overflows += store(encoder, i ? NULL : w, is_scale, i + 1 < plan->scheme.nscales, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
 		join_level(plan, grid, unit, i, nlevels, top->decoded);
 	}
 	return overflows;
