@@ -6,8 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "codes.h"
 #include "dtype.h"
 #include "number.h"
+#include "sum.h"
 
 const float *bq_load_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
 {
@@ -40,7 +42,19 @@ static void set_range(const struct bq_encoder *encoder, float lo, float hi, floa
 		*to_lo = *to_hi = bq_float(BQ_F32_NAN);
 }
 
-static void measure(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit, const struct bq_workspace *w)
+/* Ranges that a calibration other than min and max chose: a block with what is not finite keeps that as its range. */
+static void choose_range(const struct bq_encoder *encoder, float lo, float hi, float *to_lo, float *to_hi)
+{
+	if (*to_lo != *to_lo || *to_hi != *to_hi)
+		return;
+	if (isfinite(*to_lo) && isfinite(*to_hi))
+		set_range(encoder, lo, hi, to_lo, to_hi);
+	else
+		set_range(encoder, -INFINITY, INFINITY, to_lo, to_hi);
+}
+
+static void measure(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit, int is_signed,
+	const struct bq_workspace *w)
 {
 	const struct bq_plan *plan = encoder->plan;
 
@@ -50,10 +64,174 @@ static void measure(const struct bq_encoder *encoder, const struct bq_source *so
 		const float *x = bq_load_row(plan, source, unit->first_row + row, w->x);
 		uint32_t cell = bq_row_cell(plan, &plan->scheme.scale[0], row);
 
-		if (encoder->rules->extent == BQ_SIGNED)
+		if (is_signed)
 			encoder->kernels->extreme(x, plan->cols, plan->group, w->lo + cell);
 		else
 			encoder->kernels->range(x, plan->cols, plan->group, w->lo + cell, w->hi + cell);
+	}
+}
+
+static void sum_blocks(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit,
+	const struct bq_workspace *w)
+{
+	const struct bq_plan *plan = encoder->plan;
+
+	memset(w->sums, 0, unit->ncells[0] * BQ_SUM_LIMBS * sizeof(uint32_t));
+	for (uint32_t row = 0; row < unit->nrows; row++) {
+		const float *x = bq_load_row(plan, source, unit->first_row + row, w->x);
+		uint32_t *sum = w->sums + (size_t)bq_row_cell(plan, &plan->scheme.scale[0], row) * BQ_SUM_LIMBS;
+
+		for (uint32_t begin = 0; begin < plan->cols; begin += plan->group, sum += BQ_SUM_LIMBS)
+			bq_add_magnitudes(x + begin, plan->cols - begin < plan->group ? plan->cols - begin : plan->group, sum);
+	}
+}
+
+/* The part of a row of the unit that is in a block: where it begins, and how many values. */
+static uint32_t part_of_row(const struct bq_plan *plan, uint32_t row, uint32_t cell, uint32_t *begin)
+{
+	const uint32_t first = bq_row_cell(plan, &plan->scheme.scale[0], row);
+	const uint64_t at = (uint64_t)(cell - first) * plan->group;
+
+	if (cell < first || at >= plan->cols)
+		return 0;
+	*begin = (uint32_t)at;
+	return plan->cols - *begin < plan->group ? plan->cols - *begin : plan->group;
+}
+
+static uint64_t count_block(const struct bq_plan *plan, const struct bq_unit *unit, uint32_t cell)
+{
+	uint64_t count = 0;
+	uint32_t begin;
+
+	for (uint32_t row = 0; row < unit->nrows; row++)
+		count += part_of_row(plan, row, cell, &begin);
+	return count;
+}
+
+/* The values of a block into workspace->values, and their importance, or 1, into weights; returns how many. */
+static size_t gather_block(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit, uint32_t cell,
+	const struct bq_workspace *w)
+{
+	const struct bq_plan *plan = encoder->plan;
+	size_t count = 0;
+	uint32_t begin;
+
+	for (uint32_t row = 0; row < unit->nrows; row++) {
+		const uint32_t here = part_of_row(plan, row, cell, &begin);
+		const uint64_t at = (unit->first_row + row) * plan->cols + begin;
+
+		if (!here)
+			continue;
+		encoder->kernels->to_f32[plan->input](source->weights + at * bq_dtype(plan->input)->nbytes, here, w->values + count);
+		for (uint32_t i = 0; i < here; i++)
+			w->weights[count + i] = source->importance ? bq_importance_row(plan, source, unit->first_row + row)[begin + i] : 1;
+		count += here;
+	}
+	return count;
+}
+
+/* Bits in the order of the numbers. */
+static uint32_t ordered(float x)
+{
+	const uint32_t bits = bq_bits(x);
+
+	return bits >> 31 ? ~bits : bits | 0x80000000;
+}
+
+/* The value of a rank, counted from 0, without sorting: its bits, eight at a time. */
+static float value_of_rank(const float *x, size_t count, size_t rank)
+{
+	uint32_t found = 0;
+
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		size_t counts[256] = { 0 };
+		uint32_t byte = 0;
+
+		for (size_t i = 0; i < count; i++)
+			if (shift == 24 || ordered(x[i]) >> (shift + 8) == found)
+				counts[ordered(x[i]) >> shift & 255]++;
+		for (; rank >= counts[byte]; byte++)
+			rank -= counts[byte];
+		found = found << 8 | byte;
+	}
+	return bq_float(found >> 31 ? found & 0x7FFFFFFF : ~found);
+}
+
+static void choose_percentile(const struct bq_encoder *encoder, size_t count, uint32_t cell, const struct bq_workspace *w)
+{
+	const size_t rank = (size_t)ceil((double)count * encoder->plan->scheme.calibration_argument / 100);
+
+	choose_range(encoder, value_of_rank(w->values, count, count - rank), value_of_rank(w->values, count, rank - 1), &w->lo[cell], &w->hi[cell]);
+}
+
+/* The weighted sum of squared errors of a block, with its own ideal parameters. */
+static double squared_error(const struct bq_encoder *encoder, size_t count, uint32_t cell, const struct bq_workspace *w)
+{
+	const struct bq_plan *plan = encoder->plan;
+	struct bq_quantizer quantizer;
+	struct bq_dequantizer dequantizer;
+	double sum = 0;
+	float divisor;
+
+	bq_ideal(encoder, cell, 1, w);
+	divisor = bq_divisor(encoder->rules, w->scale[0][cell]);
+	bq_describe_quantizer(plan, encoder->quotient_work, w, cell, &quantizer);
+	quantizer.scale = &divisor;
+	encoder->kernels->encode(&quantizer, w->values, count, count, w->codes);
+	bq_describe_dequantizer(plan, encoder->quotient_work, BQ_F32, w, cell, &dequantizer);
+	encoder->kernels->decode(&dequantizer, w->codes, count, count, w->trial);
+	for (size_t i = 0; i < count; i++) {
+		const double error = (double)w->values[i] - (double)w->trial[i];
+
+		sum += (double)w->weights[i] * (error * error);
+	}
+	return sum;
+}
+
+static void choose_least_error(const struct bq_encoder *encoder, size_t count, uint32_t cell, const struct bq_workspace *w)
+{
+	const float lo = w->lo[cell], hi = w->hi[cell];
+	const double least_ratio = encoder->plan->scheme.calibration_argument;
+	double least = INFINITY;
+	int best = 100;
+
+	for (int percent = 100; isfinite(lo) && isfinite(hi) && percent / 100.0 >= least_ratio; percent--) {
+		double error;
+
+		set_range(encoder, (float)((double)lo * percent / 100), (float)((double)hi * percent / 100), &w->lo[cell], &w->hi[cell]);
+		error = squared_error(encoder, count, cell, w);
+		if (error < least) {
+			least = error;
+			best = percent;
+		}
+	}
+	w->lo[cell] = lo;
+	w->hi[cell] = hi;
+	choose_range(encoder, (float)((double)lo * best / 100), (float)((double)hi * best / 100), &w->lo[cell], &w->hi[cell]);
+}
+
+static void calibrate_blocks(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit,
+	const struct bq_workspace *w)
+{
+	const uint32_t calibration = encoder->plan->scheme.calibration;
+
+	measure(encoder, source, unit, calibration == BQ_MINMAX && encoder->rules->extent == BQ_SIGNED, w);
+	if (calibration == BQ_MINMAX)
+		return;
+	if (calibration == BQ_ABSMEAN)
+		sum_blocks(encoder, source, unit, w);
+	for (uint32_t c = 0; c < unit->ncells[0]; c++) {
+		const size_t count = bq_gathers_cells(&encoder->plan->scheme) ? gather_block(encoder, source, unit, c, w) : 0;
+
+		if (calibration == BQ_PERCENTILE) {
+			choose_percentile(encoder, count, c, w);
+		} else if (calibration == BQ_MSE) {
+			choose_least_error(encoder, count, c, w);
+		} else {
+			const float mean = bq_mean(w->sums + (size_t)c * BQ_SUM_LIMBS, count_block(encoder->plan, unit, c));
+
+			choose_range(encoder, -mean, mean, &w->lo[c], &w->hi[c]);
+		}
 	}
 }
 
@@ -62,7 +240,7 @@ void bq_calibrate(const struct bq_encoder *encoder, const struct bq_source *sour
 	const uint64_t first = unit->cell[0];
 
 	if (!source->lo) {
-		measure(encoder, source, unit, w);
+		calibrate_blocks(encoder, source, unit, w);
 		return;
 	}
 	for (uint32_t c = 0; c < unit->ncells[0]; c++)
@@ -83,12 +261,19 @@ void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source,
 
 		encoder->kernels->to_f32[plan->input](source->weights + at * nbytes, count, w->x);
 		encoder->kernels->range(w->x, count, count, &range->lo, &range->hi);
+		if (plan->scheme.calibration == BQ_ABSMEAN)
+			bq_add_magnitudes(w->x, count, range->sum);
 	}
 }
 
-void bq_calibrate_tensor(const struct bq_encoder *encoder, const struct bq_tensor_range *range, const struct bq_workspace *w)
+void bq_calibrate_tensor(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_tensor_range *range,
+	const struct bq_workspace *w)
 {
-	(void)encoder;
 	w->lo[0] = range->lo;
 	w->hi[0] = range->hi;
+	if (!source->lo && encoder->plan->scheme.calibration == BQ_ABSMEAN) {
+		const float mean = bq_mean(range->sum, encoder->plan->nvalues);
+
+		choose_range(encoder, -mean, mean, &w->lo[0], &w->hi[0]);
+	}
 }

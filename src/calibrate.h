@@ -30,6 +30,7 @@ void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source,
 	struct bq_tensor_range *range);
 
 /* The range of a tensor that is one block into workspace->lo[0], hi[0]. */
-void bq_calibrate_tensor(const struct bq_encoder *encoder, const struct bq_tensor_range *range, const struct bq_workspace *workspace);
+void bq_calibrate_tensor(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_tensor_range *range,
+	const struct bq_workspace *workspace);
 
 #endif

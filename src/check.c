@@ -40,11 +40,12 @@ static int is_calibration(const struct bq_scheme *scheme)
 	switch (scheme->calibration) {
 	case BQ_MINMAX:
 	case BQ_SEARCH:
+	case BQ_ABSMEAN:
 		return argument == 0;
 	case BQ_PERCENTILE:
-		return argument > 50 && argument <= 100 && 0; /* TODO */
+		return argument > 50 && argument <= 100;
 	case BQ_MSE:
-		return argument > 0 && argument <= 1 && 0; /* TODO */
+		return argument > 0 && argument <= 1;
 	default:
 		return 0;
 	}

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "codes.h"
 #include "dtype.h"
 #include "parameters.h"
 
@@ -49,32 +50,22 @@ static void unpack_row(const struct job *job, uint64_t row)
 static void decode_row(const struct job *job, uint64_t row, uint32_t cell)
 {
 	const struct bq_plan *plan = job->plan;
-	const struct bq_scheme *scheme = &plan->scheme;
 	const struct bq_workspace *w = &job->workspace;
-	float *out = job->values + row * plan->cols;
-	const struct bq_dequantizer dequantizer = {
-		.value = scheme->value,
-		.scale = w->scale[0] + cell,
-		.zero = scheme->zero || scheme->nmins ? w->zero + cell : NULL,
-		.min = scheme->nmins ? w->min[0] + cell : NULL,
-		.work = job->work,
-		.result = job->result,
-		.codebook = plan->ncodebook ? plan->codebook : NULL,
-		.ncodebook = plan->ncodebook,
-	};
+	struct bq_dequantizer dequantizer;
 
-	job->kernels->decode(&dequantizer, w->codes, plan->cols, plan->group, out);
+	bq_describe_dequantizer(plan, job->work, job->result, w, cell, &dequantizer);
+	job->kernels->decode(&dequantizer, w->codes, plan->cols, plan->group, job->values + row * plan->cols);
 }
 
 /* The zero points of a step into workspace->zeros, one byte each. */
-static void load_zeros(const struct job *job, uint64_t step)
+static void load_zeros(const struct job *job, const struct bq_unit *first)
 {
 	const struct bq_plan *plan = job->plan;
 	const struct bq_plane *plane = &plan->plane[job->zeros];
 	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
 	const uint32_t cells = plan->cells_per_unit;
 	const uint8_t *in = (const uint8_t *)job->planes[job->zeros];
-	const uint32_t nunits = bq_units_of_step(plan, step);
+	const uint32_t nunits = bq_units_of_step(plan, first->step);
 	uint8_t column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
@@ -82,9 +73,9 @@ static void load_zeros(const struct job *job, uint64_t step)
 		job->workspace.zeros[0] = in[0];
 		return;
 	}
-	in += bq_step_offset(plan, step, plane->item_nbytes, plane->step_nbytes) - job->band->plane_offset[job->zeros];
+	in += bq_step_offset(plan, first->step, plane->item_nbytes, plane->step_nbytes) - job->band->plane_offset[job->zeros];
 	if (!job->layout->zeros_by_row) {
-		memcpy(job->workspace.zeros, in, (size_t)nunits * cells);
+		memcpy(job->workspace.zeros, in, first->ncells[0]); /* a step is one unit */
 		return;
 	}
 	for (uint32_t c = 0; c < cells; c++) {
@@ -121,7 +112,7 @@ static void decode_units(const struct job *job)
 	bq_first_unit(plan, job->band, &unit);
 	do {
 		if (job->zeros >= 0 && !unit.index)
-			load_zeros(job, unit.step);
+			load_zeros(job, &unit);
 		decode_unit(job, &unit);
 	} while (bq_next_unit(plan, job->band, &unit));
 }

@@ -13,6 +13,7 @@ struct bq_dtype_info {
 	uint32_t bits;    /* of one code */
 	uint32_t nbytes;  /* of one code that is not packed */
 	float min, max;   /* finite range; of a table that is given, 0 */
+	float unit;       /* of a parameter that is stored so: what the number 1 means */
 	float epsilon;    /* distance from 1 to the next number; 1 for integers and exponents */
 	int32_t exponent; /* floor(log2(max)), floats only */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate.h"
+#include "codes.h"
 #include "dtype.h"
 #include "number.h"
 #include "parameters.h"
@@ -21,8 +22,7 @@ struct job {
 	void *const *planes;
 	struct bq_workspace workspace;
 	struct bq_report *report;
-	uint32_t work; /* dtype of the quotient */
-	int zeros;     /* index of a plane, or -1 */
+	int zeros; /* index of a plane, or -1 */
 };
 
 static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_report *report)
@@ -41,7 +41,8 @@ static struct bq_encoder encoder_of(const struct bq_plan *plan, uint32_t correct
 {
 	const struct bq_encoder encoder = {
 		.plan = plan, .rules = bq_rules(plan->scheme.rules), .kernels = bq_kernels(plan->kernels),
-		.work = correct ? BQ_F32 : plan->parameter_work, .top_scale = { 1, 1 }, .top_min = { 1, 1 },
+		.work = correct ? BQ_F32 : plan->parameter_work, .quotient_work = correct ? BQ_F32 : plan->encode_work,
+		.top_scale = { 1, 1 }, .top_min = { 1, 1 },
 	};
 
 	return encoder;
@@ -65,7 +66,7 @@ void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void
 	bq_first_unit(plan, band, &unit);
 	do {
 		bq_calibrate(&encoder, &source, &unit, &w);
-		bq_ideal(&encoder, unit.ncells[0], &w);
+		bq_ideal(&encoder, 0, unit.ncells[0], &w);
 		bq_ideal_parents(&encoder, &unit, plan->tensor_level, &w);
 		bq_merge_ideal(&encoder, &unit, &w, range);
 	} while (bq_next_unit(plan, band, &unit));
@@ -74,25 +75,10 @@ void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void
 static void encode_row(const struct job *job, const float *x, uint32_t cell)
 {
 	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_rules *rules = job->encoder.rules;
 	const struct bq_workspace *w = &job->workspace;
-	struct bq_quantizer quantizer = {
-		.value = plan->scheme.value,
-		.scale = w->scale[0] + cell,
-		.zero = plan->scheme.zero || plan->scheme.nmins ? w->zero + cell : NULL,
-		.min = plan->scheme.nmins ? w->min[0] + cell : NULL,
-		.quotient = rules->quotient,
-		.round = rules->round,
-		.zero_after = rules->zero_after || plan->scheme.nmins,
-		.work = job->work,
-		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
-		.nan_code = rules->nan_code[plan->scheme.value],
-		.codebook_end = plan->codebook_end,
-		.codebook_code = plan->codebook_code,
-		.ncodebook = plan->ncodebook,
-	};
+	struct bq_quantizer quantizer;
 
-	bq_code_range(plan, &quantizer.code_min, &quantizer.code_max);
+	bq_describe_quantizer(plan, job->encoder.quotient_work, w, cell, &quantizer);
 	job->encoder.kernels->encode(&quantizer, x, plan->cols, plan->group, w->codes);
 }
 
@@ -169,7 +155,7 @@ static void make_top(struct job *job, const struct bq_tensor_range *range)
 
 	bq_find_codes(plan, (const void *const *)job->planes, &unit, &job->workspace, &codes);
 	if (!plan->tensor_level)
-		bq_calibrate_tensor(&job->encoder, range, &job->workspace);
+		bq_calibrate_tensor(&job->encoder, &job->source, range, &job->workspace);
 	overflows = bq_make_top(&job->encoder, range, &job->workspace, &codes);
 	job->report->overflow_blocks += job->source.band->first_step ? 0 : overflows;
 }
@@ -185,21 +171,22 @@ static void take_top(struct job *job)
 	bq_take_top(&job->encoder, &job->workspace, &codes);
 }
 
-/* The zero points of nunits consecutive units: bytes as they are, or one bit stream of words for each column of cells. */
-static void store_zeros(const struct job *job, uint64_t step, uint32_t nunits)
+/* The zero points of a step, whose last unit is this: bytes as they are, or one bit stream of words for each column of cells. */
+static void store_zeros(const struct job *job, const struct bq_unit *last)
 {
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
 	const uint32_t cells = plan->cells_per_unit;
 	const uint8_t *zeros = job->workspace.zeros;
 	uint8_t *out = (uint8_t *)job->planes[job->zeros] +
-		(bq_step_offset(plan, step, plan->plane[job->zeros].item_nbytes, plan->plane[job->zeros].step_nbytes) -
+		(bq_step_offset(plan, last->step, plan->plane[job->zeros].item_nbytes, plan->plane[job->zeros].step_nbytes) -
 			job->source.band->plane_offset[job->zeros]);
+	const uint32_t nunits = last->index + 1;
 	uint8_t column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
 	if (!plan->scheme.scale[0].rank || !job->layout->zeros_by_row) {
-		memcpy(out, zeros, plan->scheme.scale[0].rank ? (size_t)nunits * cells : 1);
+		memcpy(out, zeros, last->ncells[0]); /* a step is one unit */
 		return;
 	}
 	for (uint32_t c = 0; c < cells; c++) {
@@ -228,7 +215,7 @@ static void encode_units(const struct job *job)
 			pack_row(job, unit.first_row + row);
 		}
 		if (job->zeros >= 0 && unit.ends_step)
-			store_zeros(job, unit.step, unit.index + 1);
+			store_zeros(job, &unit);
 	} while (bq_next_unit(plan, band, &unit));
 	job->report->generic_values += band->nvalues;
 }
@@ -301,7 +288,7 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 	struct job job = {
 		.encoder = encoder_of(plan, correct), .source = { band, weights, importance, nimportance, lo, hi },
 		.layout = bq_layout(plan->scheme.layout), .given = given, .planes = planes, .report = report,
-		.work = correct ? BQ_F32 : plan->encode_work, .zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
+		.zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
 	};
 
 	bq_workspace(plan, workspace, &job.workspace);

@@ -132,13 +132,13 @@ float bq_zero_point(const struct bq_encoder *encoder, float min, float max, floa
 	return point != point ? 0 : point; /* 0 / 0, a block of zeros */
 }
 
-void bq_ideal(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *w)
+void bq_ideal(const struct bq_encoder *encoder, uint32_t first, uint32_t ncells, const struct bq_workspace *w)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 	float min, max;
 
 	bq_code_range(encoder->plan, &min, &max);
-	for (uint32_t c = 0; c < ncells; c++) {
+	for (uint32_t c = first; c < first + ncells; c++) {
 		w->scale[0][c] = ideal_scale(encoder, min, max, &w->lo[c], &w->hi[c]);
 		if (scheme->zero)
 			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);

@@ -19,16 +19,16 @@ struct bq_encoder {
 	const struct bq_plan *plan;
 	const struct bq_rules *rules;
 	const struct bq_kernels *kernels;
-	uint32_t work;             /* dtype that the parameters' arithmetic is rounded to */
+	uint32_t work, quotient_work; /* dtypes that the parameters' arithmetic and the quotient are rounded to */
 	struct bq_top top_scale, top_min;
 };
 
 /* The lowest and the highest code of the plan's values; of a table, the largest magnitude of its entries, either sign. */
 void bq_code_range(const struct bq_plan *plan, float *min, float *max);
 
-/* Ideal parameters of ncells blocks from their ranges workspace->lo, hi (BQ_SIGNED: lo holds the extreme values):
+/* Ideal parameters of ncells blocks, from block `first` on, from their ranges workspace->lo, hi (BQ_SIGNED: lo holds the extreme values):
  * workspace->scale[0], min[0], and zero, made of the ideal scale. */
-void bq_ideal(const struct bq_encoder *encoder, uint32_t ncells, const struct bq_workspace *workspace);
+void bq_ideal(const struct bq_encoder *encoder, uint32_t first, uint32_t ncells, const struct bq_workspace *workspace);
 
 /* From those, the ideal parents of the levels 1..nlevels - 1 of a unit: workspace->scale[i], min[i]. */
 void bq_ideal_parents(const struct bq_encoder *encoder, const struct bq_unit *unit, uint32_t nlevels, const struct bq_workspace *workspace);

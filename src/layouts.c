@@ -5,20 +5,13 @@
 
 #include <string.h>
 
+#include "pack_blocks.h"
 #include "scalar/ggml_block32.h"
 #include "scalar/ggml_e2m1.h"
 #include "scalar/ggml_iq4.h"
 #include "scalar/ggml_k16.h"
 #include "scalar/ggml_k32.h"
 #include "scalar/ggml_ternary.h"
-
-static void pack_q8_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
-{
-	for (size_t b = 0; b < nblocks; b++, out += 34) {
-		memcpy(out, row->scale[0] + 2 * b, 2);
-		memcpy(out + 2, row->codes + 32 * b, 32);
-	}
-}
 
 static void unpack_q8_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
 {
@@ -30,19 +23,6 @@ static void unpack_q8_0(const uint8_t *in, size_t nblocks, const struct bq_row_p
 
 /* q4_0, q5_0, q4_1, q5_1: scale, (min,) (fifth bits,) then value j in the low and value j + 16 in the high half of byte j.
  * A min is stored with the other sign, since it is added. */
-static void pack_block32(const struct bq_row_parts *row, size_t nblocks, int bits, uint8_t *out)
-{
-	const int half = 1 << (bits - 1);
-	uint8_t fields[32];
-
-	for (size_t b = 0; b < nblocks; b++) {
-		for (unsigned i = 0; i < 32; i++)
-			fields[i] = (uint8_t)((row->codes[32 * b + i] + half) & (2 * half - 1));
-		memcpy(out, row->scale[0] + 2 * b, 2);
-		out = bq_store_codes(fields, bits, out + 2);
-	}
-}
-
 static void unpack_block32(const uint8_t *in, size_t nblocks, int bits, int has_min, const struct bq_row_parts *row)
 {
 	const int half = has_min ? 0 : 1 << (bits - 1);
@@ -62,19 +42,9 @@ static void unpack_block32(const uint8_t *in, size_t nblocks, int bits, int has_
 	}
 }
 
-static void pack_q4_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
-{
-	pack_block32(row, nblocks, 4, out);
-}
-
 static void unpack_q4_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
 {
 	unpack_block32(in, nblocks, 4, 0, row);
-}
-
-static void pack_q5_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
-{
-	pack_block32(row, nblocks, 5, out);
 }
 
 static void unpack_q5_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
@@ -173,34 +143,6 @@ static void unpack_q2_0(const uint8_t *in, size_t nblocks, const struct bq_row_p
 	}
 }
 
-/* tq1_0 and tq2_0: the codes with 1 added, then the scale. */
-static void pack_tq(const struct bq_row_parts *row, size_t nblocks, int trits, uint8_t *out)
-{
-	uint8_t codes[256];
-
-	for (size_t b = 0; b < nblocks; b++) {
-		for (unsigned i = 0; i < 256; i++)
-			codes[i] = (uint8_t)(row->codes[256 * b + i] + 1);
-		if (trits)
-			bq_pack_trits(codes, out);
-		else
-			bq_pack_pairs(codes, out);
-		out += trits ? 52 : 64;
-		memcpy(out, row->scale[0] + 2 * b, 2);
-		out += 2;
-	}
-}
-
-static void pack_tq1_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
-{
-	pack_tq(row, nblocks, 1, out);
-}
-
-static void pack_tq2_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
-{
-	pack_tq(row, nblocks, 0, out);
-}
-
 static void unpack_tq1_0(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
 {
 	for (size_t b = 0; b < nblocks; b++, in += 54) {
@@ -239,15 +181,15 @@ static void unpack_mxfp4(const uint8_t *in, size_t nblocks, const struct bq_row_
 	}
 }
 
-/* The codes as what they are worth, doubled: integers. */
 static void unpack_nvfp4(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
 {
 	for (size_t b = 0; b < nblocks; b++, in += 36) {
 		memcpy(row->scale[0] + 4 * b, in, 4);
 		for (unsigned i = 0; i < 64; i++) {
 			const uint8_t byte = in[4 + i / 16 * 8 + i % 8];
+			const uint8_t code = i % 16 < 8 ? byte & 15 : byte >> 4;
 
-			row->codes[64 * b + i] = (uint8_t)bq_doubled_e2m1(i % 16 < 8 ? byte & 15 : byte >> 4);
+			row->codes[64 * b + i] = code == 8 ? 0 : code; /* there is no -0 */
 		}
 	}
 }
@@ -256,7 +198,7 @@ static void unpack_iq4_nl(const uint8_t *in, size_t nblocks, const struct bq_row
 {
 	for (size_t b = 0; b < nblocks; b++, in += 18) {
 		memcpy(row->scale[0] + 2 * b, in, 2);
-		bq_load_levels(in + 2, (int8_t *)row->codes + 32 * b);
+		bq_load_codes(in + 2, 4, row->codes + 32 * b);
 	}
 }
 
@@ -267,7 +209,7 @@ static void unpack_iq4_xs(const uint8_t *in, size_t nblocks, const struct bq_row
 		bq_unpack_scales_of_iq4_xs(in + 2, row->scale[0] + 8 * b);
 		for (size_t j = 0; j < 8; j++) {
 			row->scale[0][8 * b + j] = (uint8_t)(row->scale[0][8 * b + j] - 32);
-			bq_load_levels(in + 8 + 16 * j, (int8_t *)row->codes + 256 * b + 32 * j);
+			bq_load_codes(in + 8 + 16 * j, 4, row->codes + 256 * b + 32 * j);
 		}
 	}
 }
@@ -286,24 +228,24 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_NVFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
 	[BQ_LAYOUT_MXFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
 	[BQ_LAYOUT_MXFP6_PACK_QUANTIZED] = { .packing = BQ_SIXES },
-	[BQ_LAYOUT_GGML_Q8_0] = { BLOCK(32, 34, 1, 0), .pack = pack_q8_0, .unpack = unpack_q8_0 },
-	[BQ_LAYOUT_GGML_Q4_0] = { BLOCK(32, 18, 1, 0), .pack = pack_q4_0, .unpack = unpack_q4_0 },
-	[BQ_LAYOUT_GGML_Q5_0] = { BLOCK(32, 22, 1, 0), .pack = pack_q5_0, .unpack = unpack_q5_0 },
-	[BQ_LAYOUT_GGML_Q4_K] = { BLOCK(256, 144, 2, 0), .unpack = unpack_q4_k },
-	[BQ_LAYOUT_GGML_Q4_1] = { BLOCK(32, 20, 2, 0), .unpack = unpack_q4_1 },
-	[BQ_LAYOUT_GGML_Q5_1] = { BLOCK(32, 24, 2, 0), .unpack = unpack_q5_1 },
-	[BQ_LAYOUT_GGML_Q6_K] = { BLOCK(256, 210, 1, 208), .unpack = unpack_q6_k },
-	[BQ_LAYOUT_GGML_Q5_K] = { BLOCK(256, 176, 2, 0), .unpack = unpack_q5_k },
-	[BQ_LAYOUT_GGML_Q2_K] = { BLOCK(256, 84, 2, 80), .unpack = unpack_q2_k },
-	[BQ_LAYOUT_GGML_Q3_K] = { BLOCK(256, 110, 1, 108), .unpack = unpack_q3_k },
+	[BQ_LAYOUT_GGML_Q8_0] = { BLOCK(32, 34, 1, 0), .pack = bq_pack_q8_0, .unpack = unpack_q8_0 },
+	[BQ_LAYOUT_GGML_Q4_0] = { BLOCK(32, 18, 1, 0), .pack = bq_pack_q4_0, .unpack = unpack_q4_0 },
+	[BQ_LAYOUT_GGML_Q5_0] = { BLOCK(32, 22, 1, 0), .pack = bq_pack_q5_0, .unpack = unpack_q5_0 },
+	[BQ_LAYOUT_GGML_Q4_K] = { BLOCK(256, 144, 2, 0), .pack = bq_pack_q4_k, .unpack = unpack_q4_k },
+	[BQ_LAYOUT_GGML_Q4_1] = { BLOCK(32, 20, 2, 0), .pack = bq_pack_q4_1, .unpack = unpack_q4_1 },
+	[BQ_LAYOUT_GGML_Q5_1] = { BLOCK(32, 24, 2, 0), .pack = bq_pack_q5_1, .unpack = unpack_q5_1 },
+	[BQ_LAYOUT_GGML_Q6_K] = { BLOCK(256, 210, 1, 208), .pack = bq_pack_q6_k, .unpack = unpack_q6_k },
+	[BQ_LAYOUT_GGML_Q5_K] = { BLOCK(256, 176, 2, 0), .pack = bq_pack_q5_k, .unpack = unpack_q5_k },
+	[BQ_LAYOUT_GGML_Q2_K] = { BLOCK(256, 84, 2, 80), .pack = bq_pack_q2_k, .unpack = unpack_q2_k },
+	[BQ_LAYOUT_GGML_Q3_K] = { BLOCK(256, 110, 1, 108), .pack = bq_pack_q3_k, .unpack = unpack_q3_k },
 	[BQ_LAYOUT_GGML_Q1_0] = { BLOCK(128, 18, 1, 0), .unpack = unpack_q1_0 },
-	[BQ_LAYOUT_GGML_Q2_0] = { BLOCK(64, 18, 1, 0), .unpack = unpack_q2_0 },
-	[BQ_LAYOUT_GGML_TQ1_0] = { BLOCK(256, 54, 1, 52), .pack = pack_tq1_0, .unpack = unpack_tq1_0 },
-	[BQ_LAYOUT_GGML_TQ2_0] = { BLOCK(256, 66, 1, 64), .pack = pack_tq2_0, .unpack = unpack_tq2_0 },
-	[BQ_LAYOUT_GGML_MXFP4] = { BLOCK(32, 17, 0, 0), .unpack = unpack_mxfp4 },
-	[BQ_LAYOUT_GGML_NVFP4] = { BLOCK(64, 36, 0, 0), .unpack = unpack_nvfp4 },
-	[BQ_LAYOUT_GGML_IQ4_NL] = { BLOCK(32, 18, 1, 0), .unpack = unpack_iq4_nl },
-	[BQ_LAYOUT_GGML_IQ4_XS] = { BLOCK(256, 136, 1, 0), .unpack = unpack_iq4_xs },
+	[BQ_LAYOUT_GGML_Q2_0] = { BLOCK(64, 18, 1, 0), .pack = bq_pack_q2_0, .unpack = unpack_q2_0 },
+	[BQ_LAYOUT_GGML_TQ1_0] = { BLOCK(256, 54, 1, 52), .pack = bq_pack_tq1_0, .unpack = unpack_tq1_0 },
+	[BQ_LAYOUT_GGML_TQ2_0] = { BLOCK(256, 66, 1, 64), .pack = bq_pack_tq2_0, .unpack = unpack_tq2_0 },
+	[BQ_LAYOUT_GGML_MXFP4] = { BLOCK(32, 17, 0, 0), .pack = bq_pack_mxfp4, .unpack = unpack_mxfp4 },
+	[BQ_LAYOUT_GGML_NVFP4] = { BLOCK(64, 36, 0, 0), .pack = bq_pack_nvfp4, .unpack = unpack_nvfp4 },
+	[BQ_LAYOUT_GGML_IQ4_NL] = { BLOCK(32, 18, 1, 0), .pack = bq_pack_iq4_nl, .unpack = unpack_iq4_nl },
+	[BQ_LAYOUT_GGML_IQ4_XS] = { BLOCK(256, 136, 1, 0), .pack = bq_pack_iq4_xs, .unpack = unpack_iq4_xs },
 };
 
 const struct bq_layout *bq_layout(uint32_t id)

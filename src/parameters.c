@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codes.h"
 #include "dtype.h"
 #include "number.h"
 
@@ -104,14 +105,15 @@ static float round_parameter(const struct bq_encoder *encoder, uint32_t dtype, f
 }
 
 /* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
- * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have. */
-static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, uint32_t dtype, uint32_t count,
-	float *value, uint8_t *codes)
+ * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have;
+ * has_parent: some level is around this one. */
+static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
+	uint32_t count, float *value, uint8_t *codes)
 {
 	const struct bq_rules *rules = encoder->rules;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
-	/* These become their largest number by themselves, without a sign. */
-	const int saturates = !bq_is_integer(dtype) && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
+	/* These become their largest number without a word; under a parent, which is made for it, by a rounding error only. */
+	const int saturates = !has_parent && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
 	uint32_t overflows = 0;
 
 	for (uint32_t c = 0; c < count; c++) {
@@ -166,21 +168,16 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 
 			value[c] = multiplied ? parent * value[c] : parent == 0 ? 0 : value[c] / parent;
 		}
-		overflows += store(encoder, i ? NULL : w, is_scale, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
+		overflows += store(encoder, i ? NULL : w, is_scale, i + 1 < plan->scheme.nscales, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
 		join_level(plan, grid, unit, i, nlevels, top->decoded);
 	}
 	return overflows;
 }
 
-/* What the encode kernels take of a decoded scale; where it may be 0, what gives the codes of 0. */
 static void finish_scales(const struct bq_encoder *encoder, uint32_t ncells, float *scale)
 {
-	for (uint32_t c = 0; c < ncells; c++) {
-		if (encoder->rules->quotient == BQ_RECIPROCAL)
-			scale[c] = scale[c] != 0 ? 1 / scale[c] : 0;
-		else if (scale[c] == 0 && encoder->rules->zero_scale == BQ_ZERO_FACTOR)
-			scale[c] = INFINITY;
-	}
+	for (uint32_t c = 0; c < ncells; c++)
+		scale[c] = bq_divisor(encoder->rules, scale[c]);
 }
 
 uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w,
@@ -193,7 +190,7 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 	uint32_t overflows;
 	float min, max;
 
-	bq_ideal(encoder, ncells, w);
+	bq_ideal(encoder, 0, ncells, w);
 	bq_ideal_parents(encoder, unit, nlevels, w);
 	memcpy(w->ideal, w->scale[0], ncells * sizeof(float));
 	overflows = store_levels(encoder, &scales, unit, 0, nlevels, &encoder->top_scale, w, 1);
@@ -295,8 +292,12 @@ void bq_take_top(struct bq_encoder *encoder, const struct bq_workspace *w, const
 
 void bq_widen(const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *codes, size_t count, float *out)
 {
+	const float unit = bq_dtype(dtype)->unit;
+
 	if (kernels->to_f32[dtype]) {
 		kernels->to_f32[dtype](codes, count, out);
+		for (size_t i = 0; i < count && unit != 1; i++)
+			out[i] *= unit;
 		return;
 	}
 	for (size_t i = 0; i < count; i++)

@@ -59,13 +59,13 @@ static const struct bq_preset presets[] = {
 		.nmins = 2, .min = { { BQ_U4, GROUP(16) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_Q2_K, BQ_FUSED_Q2_K, BQ_RULES_GGML) } },
 	{ "ggml:iq4_xs", "4-bit codes of 16 uneven levels, 6-bit scales per 32 under an f16 one per 256: as good as q4_k", {
-		.value = BQ_I8, .nscales = 2, .scale = { { BQ_I6, GROUP(32) }, { BQ_F16, GROUP(256) } },
+		.value = BQ_IQ4_NL, .nscales = 2, .scale = { { BQ_I6, GROUP(32) }, { BQ_F16, GROUP(256) } },
 		.calibration = BQ_SEARCH, GGML(BQ_LAYOUT_GGML_IQ4_XS, BQ_FUSED_IQ4_XS, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:iq4_nl", "4-bit codes of 16 uneven levels, one f16 scale per 32: rows that iq4_xs cannot take", {
-		.value = BQ_I8, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .calibration = BQ_SEARCH,
+		.value = BQ_IQ4_NL, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_IQ4_NL, BQ_FUSED_IQ4_NL, BQ_RULES_GGML_SIGNED) } },
 	{ "ggml:nvfp4", "E2M1 codes, E4M3 scales per 16, none above: NVIDIA's FP4 in GGUF", {
-		.value = BQ_I5, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } }, .calibration = BQ_SEARCH,
+		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_NVFP4, BQ_FUSED_NVFP4, BQ_RULES_GGML) } },
 	{ "ggml:mxfp4", "E2M1 codes, power-of-two scales per 32: OCP MX in GGUF, as gpt-oss has it", {
 		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }, .calibration = BQ_SEARCH,

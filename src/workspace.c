@@ -36,6 +36,7 @@ uint64_t bq_workspace(const struct bq_plan *plan, uint8_t *base, struct bq_works
 	w->zeros = take(&arena, cells * (plan->step_rows / plan->unit_rows));
 	w->lo = take(&arena, 4 * cells);
 	w->hi = take(&arena, 4 * cells);
+	w->sums = take(&arena, scheme->calibration == BQ_ABSMEAN ? 4 * BQ_SUM_LIMBS * cells : 0);
 	w->ideal = take(&arena, 4 * cells);
 	w->zero = take(&arena, 4 * cells);
 	for (uint32_t i = 0; i < scheme->nscales; i++) {

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { quantize } from '../../js/arrays/quantize.js';
+import { compare } from '../../js/arrays/compare.js';
+import { dequantize, quantize } from '../../js/arrays/quantize.js';
 import * as library from '../../js/index.js';
 import { LAYOUTS, RULES, STATUSES } from '../../js/core/abi.js';
 import { presets, schemes } from '../../js/presets.js';
@@ -16,6 +17,7 @@ before(() => ready());
 const text = readFileSync(join(root, 'docs/schemes.md'), 'utf8');
 const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => JSON.parse(json));
 const said = blocks.find((json) => Object.keys(json)[0].includes(':'));
+const own = blocks.find((json) => Object.keys(json)[0].includes('int3'));
 
 test('every preset is said in the language, and the words give its bytes', () => {
 	assert.deepEqual(Object.keys(said).sort(), [...presets().keys()].sort());
@@ -27,6 +29,19 @@ test('every preset is said in the language, and the words give its bytes', () =>
 		const [words, preset] = [scheme, name].map((each) => quantize(data, { scheme: each, shape: [4, 512] }));
 		assert.deepEqual([words.bytes, words.planes], [preset.bytes, preset.planes], name);
 	}
+});
+
+test("formats of one's own work", () => {
+	const r = random(4);
+	const data = Float32Array.from({ length: 8 * 768 }, () => r.normal());
+	for (const [name, scheme] of Object.entries(own)) {
+		const tensor = quantize(data, { scheme, shape: [8, 768] });
+		const { sqnrDb } = compare(data, dequantize(tensor));
+		const least = { i2: 4, i3: 9, i8: 38 }[scheme.value.slice?.(0, 2)] ?? 13;
+		assert.ok(sqnrDb > least, `${name}: ${sqnrDb} dB`);
+	}
+	const { planes } = quantize(data, { scheme: Object.values(own)[0], shape: [8, 768] });
+	assert.equal(planes.weight_packed.bytes.length, (8 * 768 * 3) / 8);
 });
 
 test('the first example works', () => {

@@ -142,7 +142,7 @@ export function decodeStored({ scheme, shape, dtype, fake = false, planes }, sto
 }
 
 /** The native builds that are there: gcc, and clang with sanitizers. */
-export const nativeBuilds = ['build/native', 'build/sanitize']
+export const nativeBuilds = ['build/sanitize', 'build/native']
 	.map((folder) => join(root, folder, 'blockquant-native'))
 	.filter(existsSync);
 
