@@ -136,7 +136,7 @@ static void check_multiplier(const struct bq_scheme *scheme, const struct bq_rul
 	EXPECT(is_float(scheme->scale[0].dtype) && scheme->scale[0].rank, BQ_BAD_RULES, BQ_FIELD_SCALE0);
 	EXPECT(!scheme->scale[1].rank && scheme->scale[1].dtype == BQ_F32, BQ_BAD_RULES, BQ_FIELD_SCALE1);
 	EXPECT(scheme->nscales == 2, BQ_BAD_RULES, BQ_FIELD_SCALE2);
-	EXPECT(bq_dtype(scheme->value)->max > 0, BQ_BAD_RULES, BQ_FIELD_VALUE);
+	EXPECT(bq_dtype(scheme->value)->max > 0 || scheme->codebook, BQ_BAD_RULES, BQ_FIELD_VALUE);
 }
 
 /* Whether the rules say how every parameter is made. */
@@ -160,8 +160,8 @@ static void check_parameters(const struct bq_scheme *scheme, const struct bq_rul
 	EXPECT(value->max > 0 || scheme->codebook || is_sided || is_span, BQ_BAD_RULES, BQ_FIELD_VALUE);
 }
 
-/* Whether the layout has a place for everything that is stored. */
-static void check_layout(const struct bq_plan *plan, const struct bq_layout *layout, struct bq_problems *problems)
+/* Whether the layout has a place for everything that is stored. A zero point that is packed down the rows needs rows. */
+static void check_layout(const struct bq_plan *plan, uint32_t rank, const struct bq_layout *layout, struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 	const struct bq_dtype_info *value = bq_dtype(scheme->value);
@@ -173,10 +173,11 @@ static void check_layout(const struct bq_plan *plan, const struct bq_layout *lay
 	EXPECT(layout->packing != BQ_WORDS || is_table || bq_is_integer(scheme->value), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank)
-		EXPECT(scheme->scale[0].rank == 1 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+		EXPECT(rank >= 2 && scheme->scale[0].rank == 1 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 }
 
-void bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems)
+void bq_check_scheme(const struct bq_plan *plan, uint32_t rank, const struct bq_rules *rules, const struct bq_layout *layout,
+	struct bq_problems *problems)
 {
 	const struct bq_scheme *scheme = &plan->scheme;
 	const int has_levels = scheme->nscales >= 1 && scheme->nscales <= BQ_MAX_LEVELS;
@@ -196,7 +197,7 @@ void bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, c
 		return;
 	check_offset(scheme, rules, problems);
 	check_parameters(scheme, rules, problems);
-	check_layout(plan, layout, problems);
+	check_layout(plan, rank, layout, problems);
 }
 
 int bq_is_fused(const struct bq_scheme *scheme)

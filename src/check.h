@@ -24,8 +24,9 @@ void bq_found(struct bq_problems *problems, enum bq_status status, enum bq_field
 /* Whether a fused kernel does the scheme: those of its presets, to the letter. scheme: as the caller gave it. */
 int bq_is_fused(const struct bq_scheme *scheme);
 
-/* The scheme on a tensor of the plan's rank and sizes. */
-void bq_check_scheme(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems);
+/* The scheme on a tensor of the plan's sizes; rank: as it was given, 1 for a vector. */
+void bq_check_scheme(const struct bq_plan *plan, uint32_t rank, const struct bq_rules *rules, const struct bq_layout *layout,
+	struct bq_problems *problems);
 
 /* Rows against blocks and bytes. */
 void bq_check_rows(const struct bq_plan *plan, const struct bq_rules *rules, const struct bq_layout *layout, struct bq_problems *problems);

@@ -253,9 +253,7 @@ static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t ra
 	plan->value_bits = bq_dtype(scheme->value)->bits;
 	if (bq_dtype(scheme->value)->kind == BQ_KIND_TABLE)
 		EXPECT(!bq_prepare_codebook(plan, codebook), BQ_BAD_CODEBOOK, BQ_FIELD_VALUE);
-	/* A zero point packed down the rows needs rows. */
-	EXPECT(!(layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) || rank >= 2, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
-	bq_check_scheme(plan, rules, layout, problems);
+	bq_check_scheme(plan, rank, rules, layout, problems);
 	if (problems->count || !lay_out(plan, layout, problems))
 		return;
 	bq_check_rows(plan, rules, layout, problems);

@@ -19,6 +19,15 @@ function checkPlane(expected, given) {
 		throw new BlockQuantError('bad-shape', `plane ${expected.name} is ${said(given)}; expected ${said(expected)}`);
 }
 
+/** The first level that is stored in the weights' own dtype, which no other plane tells. @param {Scheme} scheme */
+function inputRole({ scales, mins = [] }) {
+	for (const [name, levels] of Object.entries({ scales, mins })) {
+		const at = levels.findIndex(({ dtype }) => dtype === 'input');
+		if (at >= 0) return `${name}.${at}`;
+	}
+	return null;
+}
+
 /** Decodes one tensor: decode() at once, or the tasks of its bands, done anywhere. */
 export class DecodeJob {
 	#planned;
@@ -31,14 +40,18 @@ export class DecodeJob {
 	 * @param {Scheme} options.scheme
 	 * @param {number[]} options.shape of the weights
 	 * @param {{ name: string, dtype: string, shape: number[], nbytes: number }[]} options.planes
-	 * @param {'f32' | 'f16' | 'bf16'} [options.dtype] of the weights; by default that of an `input` scale plane
+	 * @param {'f32' | 'f16' | 'bf16'} [options.dtype] of the weights; by default that of an `input` level's plane
 	 * @param {boolean} [options.fake] the fake quantizer's values, in dtype
 	 */
 	constructor({ scheme, shape, planes, dtype, fake = false }) {
 		const byName = new Map(planes.map((plane) => [plane.name, plane]));
-		const scale = byName.get('weight_scale') ?? byName.get('scales.0');
-		const weights = dtype ?? WEIGHT_DTYPES[scale?.dtype ?? ''] ?? 'f32';
-		this.#planned = planTensor(scheme, shape, weights);
+		this.#planned = planTensor(scheme, shape, dtype ?? 'f32');
+		const level = dtype === undefined && inputRole(scheme);
+		if (level) {
+			const { name } = /** @type {{ name: string }} */ (this.#planned.planes.find(({ role }) => role === level));
+			const weights = WEIGHT_DTYPES[byName.get(name)?.dtype ?? ''];
+			if (weights) this.#planned = planTensor(scheme, shape, weights);
+		}
 		this.#fake = fake;
 		this.#shape = shape;
 		/** The planes in the order that decode() takes them. */
