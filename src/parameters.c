@@ -217,12 +217,13 @@ static uint32_t make_multiplier(struct bq_encoder *encoder, const struct bq_tens
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 	const float amax = bq_largest(range->lo, range->hi);
-	float multiplier;
+	float multiplier, code_min, code_max;
 	uint32_t overflow;
 
+	bq_code_range(encoder->plan, &code_min, &code_max);
 	/* torch divides a number by a tensor through the reciprocal, rounded. */
 	multiplier = bq_round_to(encoder->work, 1 / amax);
-	multiplier = bq_round_to(encoder->work, multiplier * (bq_dtype(scheme->value)->max * bq_dtype(scheme->scale[0].dtype)->max));
+	multiplier = bq_round_to(encoder->work, multiplier * (code_max * bq_dtype(scheme->scale[0].dtype)->max));
 	overflow = amax > 0 && isfinite(amax) && !isfinite(multiplier);
 	multiplier = isfinite(multiplier) ? multiplier : 1;
 	encoder->top_scale.decoded = encoder->top_scale.divisor = multiplier;
