@@ -6,6 +6,7 @@
  */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include "bench.h"
+#include "kernels.h"
 
 static const char *const row_names[BQ_NKERNELS] = { "scalar", "simd128" };
 
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
 		if (argc > 1 && !strstr(preset->name, argv[1]))
 			continue;
 		if (scheme.fused)
-			bench(preset->name, &scheme, "fused", 1);
+			bench(preset->name, &scheme, "fused", bq_kernels(BQ_SCALAR)->fused[scheme.fused].weighting != BQ_UNWEIGHTED);
 		scheme.fused = BQ_GENERIC;
 		if (scheme.calibration == BQ_MINMAX)
 			bench(preset->name, &scheme, "generic", 0);

@@ -12,7 +12,7 @@
 #define ROWS 64
 #define COLS 1024
 #define COUNT (ROWS * COLS)
-#define ROUNDS 12
+#define ROUNDS 5
 #define SECONDS_PER_ROUND 0.02
 
 enum op { ENCODE, ENCODE_WEIGHTED, DECODE, NOPS };
