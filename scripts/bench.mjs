@@ -1,20 +1,24 @@
-// bench.mjs - `npm run bench [-- FILTER] [--json]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
+// bench.mjs - `npm run bench [-- FILTER] [--json] [--reference]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
 // encode and decode, side by side; then whole files and arrays with one worker and two (bench-files.mjs). FILTER: part of a
-// preset's name, or of such a row's.
+// preset's name, or of such a row's. --reference: instead, our native scalar kernels beside ggml's own, from the libggml-base.so
+// that scripts/setup.sh --test puts into .cache/llama.
 //
-// One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds run one
-// after the other, so what else the machine does shows in their ratio first.
+// One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds take turns
+// too, and the best of their runs counts: what else the machine does only ever adds time.
 // SPDX-License-Identifier: MIT
 
 import { execFileSync } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { measureFiles, printFiles } from './bench-files.mjs';
+import { printTargets } from './bench-targets.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const args = process.argv.slice(2);
 const json = args.includes('--json');
 const filter = args.filter((arg) => !arg.startsWith('--'));
+
+const PASSES = 3;
 
 /** @param {string} command @param {string[]} words */
 const quietly = (command, words) => execFileSync(command, words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -28,7 +32,7 @@ function build() {
 	quietly('cmake', ['--build', 'build/native', '-j2', '--target', 'blockquant-bench']);
 }
 
-/** @param {string} command @param {string[]} words @returns {{ preset: string, path: string, op: string, kernels: string, melems: number }[]} */
+/** @param {string} command @param {string[]} words @returns {any[]} the JSON of each line */
 function lines(command, words) {
 	const out = execFileSync(command, words, { cwd: root, encoding: 'utf8' }).trim();
 	return out.split('\n').map((line) => JSON.parse(line));
@@ -36,19 +40,20 @@ function lines(command, words) {
 
 function measure() {
 	const wasm = ['--no-warnings', join(root, 'tests/c/run_wasi.mjs'), 'build/wasm/blockquant-bench.wasm', ...filter];
-	const builds = {
-		wasm: lines(process.execPath, wasm),
-		native: lines(join(root, 'build/native/blockquant-bench'), filter),
+	const runs = {
+		wasm: () => lines(process.execPath, wasm),
+		native: () => lines(join(root, 'build/native/blockquant-bench'), filter),
 	};
 	/** @type {Map<string, any>} */
 	const rows = new Map();
-	for (const [build, results] of Object.entries(builds))
-		for (const { preset, path, op, kernels, melems } of results) {
-			const key = [preset, path, op].join('|');
-			const row = rows.get(key) ?? { preset, path, op };
-			row[`${build} ${kernels}`] = melems;
-			rows.set(key, row);
-		}
+	for (let pass = 0; pass < PASSES; pass++)
+		for (const [build, run] of Object.entries(runs))
+			for (const { preset, path, op, kernels, melems } of run()) {
+				const key = [preset, path, op].join('|');
+				const row = rows.get(key) ?? { preset, path, op };
+				row[`${build} ${kernels}`] = Math.max(melems, row[`${build} ${kernels}`] ?? 0);
+				rows.set(key, row);
+			}
 	return [...rows.values()];
 }
 
@@ -78,13 +83,29 @@ function print(rows) {
 	const line = (cells) =>
 		cells.map((cell, i) => (i < 3 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ');
 	for (const cells of [head, ...body]) console.log(line(cells));
-	const encode = rows.filter((row) => row.op === 'encode' && row['wasm scalar']);
-	if (encode.length === 0) return;
-	const least = Math.min(...encode.map((row) => row['wasm simd128'] / row['wasm scalar']));
-	console.log(`\nleast simd/scalar of all encoders: ${least.toFixed(1)}`);
+	printTargets(rows);
+}
+
+/** Ours and the reference's speed for each type; what is below 1 is slower than the reference. */
+function compareWithReference() {
+	quietly('cmake', ['--build', 'build/native', '-j2', '--target', 'blockquant-bench-reference']);
+	const library = join(root, '.cache/llama/node_modules/@node-llama-cpp/linux-x64/bins/linux-x64/libggml-base.so');
+	const results = lines(join(root, 'build/native/blockquant-bench-reference'), [library, ...filter]);
+	console.log('native scalar, checks of the input included, beside ggml; Melem/s; bytes are the same\n');
+	for (const { preset, op, ours, reference } of results)
+		console.log(
+			preset.padEnd(14),
+			op.padEnd(16),
+			...[ours, reference].map((melems) => melems.toFixed(1).padStart(9)),
+			(ours / reference).toFixed(2).padStart(7),
+		);
 }
 
 build();
+if (args.includes('--reference')) {
+	compareWithReference();
+	process.exit();
+}
 const rows = measure();
 if (!json) print(rows);
 const files = await measureFiles(filter, 3);

@@ -92,8 +92,7 @@ static void unpack_q2_k(const uint8_t *in, size_t nblocks, const struct bq_row_p
 			row->scale[0][16 * b + j] = in[j] & 15;
 			row->min[0][16 * b + j] = in[j] >> 4;
 		}
-		for (size_t i = 0; i < 256; i++)
-			row->codes[256 * b + i] = (uint8_t)bq_unpack_pair(in + 16, i);
+		bq_unpack_pairs(in + 16, row->codes + 256 * b);
 	}
 }
 
@@ -105,8 +104,10 @@ static void unpack_q3_k(const uint8_t *in, size_t nblocks, const struct bq_row_p
 		bq_unpack_scales_of_q3_k(in + 96, row->scale[0] + 16 * b);
 		for (size_t j = 0; j < 16; j++)
 			row->scale[0][16 * b + j] = (uint8_t)(row->scale[0][16 * b + j] - 32);
-		for (size_t i = 0; i < 256; i++)
-			row->codes[256 * b + i] = (uint8_t)((bq_unpack_pair(in + 32, i) | (in[i % 32] >> i / 32 & 1) << 2) - 4);
+		bq_unpack_pairs(in + 32, row->codes + 256 * b);
+		bq_unpack_bit_plane(in, 2, row->codes + 256 * b);
+		for (size_t i = 256 * b; i < 256 * (b + 1); i++)
+			row->codes[i] = (uint8_t)(row->codes[i] - 4);
 	}
 }
 
@@ -116,11 +117,9 @@ static void unpack_q6_k(const uint8_t *in, size_t nblocks, const struct bq_row_p
 	for (size_t b = 0; b < nblocks; b++, in += 210) {
 		memcpy(row->scale[0] + 16 * b, in + 192, 16);
 		memcpy(row->scale[1] + 2 * b, in + 208, 2);
-		for (size_t i = 0; i < 256; i++) {
-			const int low = in[64 * (i / 128) + i % 64] >> (i % 128 < 64 ? 0 : 4) & 15;
-
-			row->codes[256 * b + i] = (uint8_t)((low | bq_unpack_pair(in + 128, i) << 4) - 32);
-		}
+		bq_unpack_codes_of_q6_k(in, row->codes + 256 * b);
+		for (size_t i = 256 * b; i < 256 * (b + 1); i++)
+			row->codes[i] = (uint8_t)(row->codes[i] - 32);
 	}
 }
 
@@ -148,8 +147,8 @@ static void unpack_tq1_0(const uint8_t *in, size_t nblocks, const struct bq_row_
 	for (size_t b = 0; b < nblocks; b++, in += 54) {
 		memcpy(row->scale[0] + 2 * b, in + 52, 2);
 		bq_unpack_trits(in, row->codes + 256 * b);
-		for (unsigned i = 0; i < 256; i++)
-			row->codes[256 * b + i]--;
+		for (size_t i = 256 * b; i < 256 * (b + 1); i++)
+			row->codes[i]--;
 	}
 }
 
@@ -157,8 +156,9 @@ static void unpack_tq2_0(const uint8_t *in, size_t nblocks, const struct bq_row_
 {
 	for (size_t b = 0; b < nblocks; b++, in += 66) {
 		memcpy(row->scale[0] + 2 * b, in + 64, 2);
-		for (size_t i = 0; i < 256; i++)
-			row->codes[256 * b + i] = (uint8_t)(bq_unpack_pair(in, i) - 1);
+		bq_unpack_pairs(in, row->codes + 256 * b);
+		for (size_t i = 256 * b; i < 256 * (b + 1); i++)
+			row->codes[i]--;
 	}
 }
 

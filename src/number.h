@@ -91,7 +91,7 @@ static inline uint32_t bq_nearest_code(uint32_t magnitude, uint32_t mantissa_bit
 	const uint32_t rest = value & ((1u << drop) - 1);
 	const uint32_t half = 1u << (drop - 1);
 
-	return code + (rest > half || (rest == half && (code & 1)));
+	return code + (rest + (code & 1) > half); /* half goes to the even code; without a branch, which would be a guess */
 }
 
 /* The way back, for codes without a sign and without infinities or NaN. */

@@ -9,12 +9,13 @@
 
 #include "ggml_search.h"
 
+/* Bytes of a block after its f16 fields. */
+#define BQ_CODES_NBYTES(bits) ((bits) == 5 ? 20 : 16)
+
 /* A number that is not negative, truncated. What no int32 holds, which is all of a block whose inverse is infinite, is 0. */
 static inline uint8_t bq_truncate_to_code(float x, int top)
 {
-	if (!(x > -2147483648.0f && x < 2147483648.0f))
-		return 0;
-	return (uint8_t)bq_clamp((int32_t)x, 0, top);
+	return (uint8_t)bq_clamp((int32_t)(fabsf(x) < 2147483648.0f ? x : 0.0f), 0, top);
 }
 
 /* Codes 0 .. 2^bits - 1 after the f16 fields. Returns where the block ends. */
@@ -28,22 +29,32 @@ static inline uint8_t *bq_store_codes(const uint8_t codes[32], int bits, uint8_t
 		bq_store32(out, fifth_bits);
 		out += 4;
 	}
+	uint8_t bytes[16]; /* not out, which could be codes for all that compilers know: they make vectors of this */
+
 	for (int i = 0; i < 16; i++)
-		out[i] = (uint8_t)((codes[i] & 15) | (codes[i + 16] & 15) << 4);
+		bytes[i] = (uint8_t)((codes[i] & 15) | (codes[i + 16] & 15) << 4);
+	memcpy(out, bytes, 16);
 	return out + 16;
+}
+
+/* Codes i and i + 16 of those in at in. */
+static inline int bq_low_code(int bits, const uint8_t *in, int i)
+{
+	return bits == 5 ? (in[4 + i] & 15) | (bq_load32(in) >> i & 1) << 4 : in[i] & 15;
+}
+
+static inline int bq_high_code(int bits, const uint8_t *in, int i)
+{
+	return bits == 5 ? in[4 + i] >> 4 | (bq_load32(in) >> (i + 16) & 1) << 4 : in[i] >> 4;
 }
 
 static inline const uint8_t *bq_load_codes(const uint8_t *in, int bits, uint8_t codes[32])
 {
-	const uint32_t fifth_bits = bits == 5 ? bq_load32(in) : 0;
-
-	if (bits == 5)
-		in += 4;
 	for (int i = 0; i < 16; i++) {
-		codes[i] = (uint8_t)((in[i] & 15) | (fifth_bits >> i & 1) << 4);
-		codes[i + 16] = (uint8_t)(in[i] >> 4 | (fifth_bits >> (i + 16) & 1) << 4);
+		codes[i] = (uint8_t)bq_low_code(bits, in, i);
+		codes[i + 16] = (uint8_t)bq_high_code(bits, in, i);
 	}
-	return in + 16;
+	return in + BQ_CODES_NBYTES(bits);
 }
 
 /* The value of the largest magnitude gets the lowest code; with importance, search A. */
@@ -82,14 +93,17 @@ static inline void bq_encode_signed(
 static inline void bq_decode_signed(int bits, const uint8_t *in, size_t nblocks, float *out)
 {
 	const int levels = 1 << (bits - 1);
-	uint8_t codes[32];
+	uint8_t codes[20]; /* in could be out for all that compilers know; of this they make vectors */
 
-	for (size_t block = 0; block < nblocks; block++, out += 32) {
+	for (size_t block = 0; block < nblocks; block++, in += 2 + BQ_CODES_NBYTES(bits), out += 32) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 
-		in = bq_load_codes(in + 2, bits, codes);
-		for (int i = 0; i < 32; i++)
-			out[i] = bq_ggml_decoded((float)(codes[i] - levels) * scale);
+		memcpy(codes, in + 2, BQ_CODES_NBYTES(bits));
+		for (int i = 0; i < 16; i++) {
+			out[i] = (float)(bq_low_code(bits, codes, i) - levels) * scale;
+			out[i + 16] = (float)(bq_high_code(bits, codes, i) - levels) * scale;
+		}
+		bq_settle_nans(scale, 32, out);
 	}
 }
 
@@ -114,15 +128,21 @@ static inline float bq_find_codes_with_min(
 		return scale;
 	}
 	for (int i = 1; i < 32; i++) {
-		least = x[i] < least ? x[i] : least;
-		high = x[i] > high ? x[i] : high;
+		if (x[i] < least)
+			least = x[i];
+		if (x[i] > high)
+			high = x[i];
 	}
 
 	const float scale = (high - least) / (float)top;
 	const float inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
 
-	for (int i = 0; i < 32; i++)
-		codes[i] = bq_truncate_to_code((x[i] - least) * inverse + 0.5f, top);
+	/* Rounding takes no sum to top + 1: inverse is off by 2^-21 at most, which it is where scale is subnormal. */
+	if (scale < INFINITY && inverse < INFINITY)
+		for (int i = 0; i < 32; i++)
+			codes[i] = (uint8_t)((x[i] - least) * inverse + 0.5f);
+	else
+		memset(codes, 0, 32);
 	*low = least;
 	return scale;
 }
@@ -144,15 +164,18 @@ static inline void bq_encode_with_min(
 
 static inline void bq_decode_with_min(int bits, const uint8_t *in, size_t nblocks, float *out)
 {
-	uint8_t codes[32];
+	uint8_t codes[20]; /* as in bq_decode_signed */
 
-	for (size_t block = 0; block < nblocks; block++, out += 32) {
+	for (size_t block = 0; block < nblocks; block++, in += 4 + BQ_CODES_NBYTES(bits), out += 32) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 		const float low = bq_f32_from_f16(bq_load16(in + 2));
 
-		in = bq_load_codes(in + 4, bits, codes);
-		for (int i = 0; i < 32; i++)
-			out[i] = bq_ggml_decoded((float)codes[i] * scale + low);
+		memcpy(codes, in + 4, BQ_CODES_NBYTES(bits));
+		for (int i = 0; i < 16; i++) {
+			out[i] = (float)bq_low_code(bits, codes, i) * scale + low;
+			out[i + 16] = (float)bq_high_code(bits, codes, i) * scale + low;
+		}
+		bq_settle_nans(scale + low, 32, out);
 	}
 }
 

@@ -4,8 +4,6 @@
 #ifndef BQ_GGML_E2M1_H
 #define BQ_GGML_E2M1_H
 
-#include <math.h>
-
 #include "ggml_search.h"
 
 /* Of code 0 to 15. There is no -0. */

@@ -32,6 +32,14 @@ static inline void bq_load_levels(const uint8_t in[16], int8_t levels[32])
 	}
 }
 
+static inline void bq_decode_levels(const uint8_t in[16], float scale, float out[32])
+{
+	for (int i = 0; i < 16; i++) {
+		out[i] = scale * (float)bq_iq4_levels[in[i] & 15];
+		out[i + 16] = scale * (float)bq_iq4_levels[in[i] >> 4];
+	}
+}
+
 /* iq4_xs has 8 scales of 6 bits: the upper two bits of each in two bytes, then the lower four in four. */
 static inline void bq_pack_scales_of_iq4_xs(const uint8_t scales[8], uint8_t out[6])
 {

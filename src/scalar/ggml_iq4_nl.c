@@ -28,13 +28,10 @@ void bq_encode_iq4_nl_scalar(const float *x, const float *importance, float row_
 
 void bq_decode_iq4_nl_scalar(const uint8_t *in, size_t nblocks, float *out)
 {
-	int8_t levels[VALUES];
-
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 
-		bq_load_levels(in + 2, levels);
-		for (int i = 0; i < VALUES; i++)
-			out[i] = bq_ggml_decoded(scale * (float)levels[i]);
+		bq_decode_levels(in + 2, scale, out);
+		bq_settle_nans(scale, VALUES, out);
 	}
 }

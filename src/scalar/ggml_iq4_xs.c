@@ -50,15 +50,13 @@ void bq_decode_iq4_xs_scalar(const uint8_t *in, size_t nblocks, float *out)
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float outer = bq_f32_from_f16(bq_load16(in));
 		uint8_t scales[SUB_BLOCKS];
-		int8_t levels[SUB_VALUES];
 
 		bq_unpack_scales_of_iq4_xs(in + SCALES, scales);
 		for (int j = 0; j < SUB_BLOCKS; j++) {
 			const float scale = outer * (float)(scales[j] - SCALE_LEVELS);
 
-			bq_load_levels(in + CODES + 16 * j, levels);
-			for (int i = 0; i < SUB_VALUES; i++)
-				out[j * SUB_VALUES + i] = bq_ggml_decoded(scale * (float)levels[i]);
+			bq_decode_levels(in + CODES + 16 * j, scale, out + j * SUB_VALUES);
 		}
+		bq_settle_nans(outer, VALUES, out);
 	}
 }

@@ -7,23 +7,47 @@
 #ifndef BQ_GGML_K16_H
 #define BQ_GGML_K16_H
 
-#include <math.h>
-
 #include "ggml_search.h"
 
 /* The lowest two bits of each code. */
 static inline void bq_pack_pairs(const uint8_t codes[256], uint8_t out[64])
 {
-	for (int b = 0; b < 64; b++) {
-		const uint8_t *code = codes + 128 * (b / 32) + b % 32;
-
-		out[b] = (uint8_t)((code[0] & 3) | (code[32] & 3) << 2 | (code[64] & 3) << 4 | (code[96] & 3) << 6);
-	}
+	for (int half = 0; half < 2; half++, codes += 128, out += 32)
+		for (int l = 0; l < 32; l++)
+			out[l] = (uint8_t)((codes[l] & 3) | (codes[l + 32] & 3) << 2 | (codes[l + 64] & 3) << 4 |
+				(codes[l + 96] & 3) << 6);
 }
 
-static inline int bq_unpack_pair(const uint8_t in[64], size_t i)
+static inline void bq_unpack_pairs(const uint8_t in[64], uint8_t codes[256])
 {
-	return in[32 * (i / 128) + i % 32] >> 2 * (i % 128 / 32) & 3;
+	for (int half = 0; half < 2; half++, in += 32)
+		for (int k = 0; k < 4; k++)
+			for (int l = 0; l < 32; l++)
+				codes[128 * half + 32 * k + l] = in[l] >> 2 * k & 3;
+}
+
+/* q6_K's codes: of 128 values 64 bytes of low halves, value k the low half of byte k % 64, or the high one from k = 64 on; then
+ * a plane of pairs, the upper two bits. */
+static inline void bq_pack_codes_of_q6_k(const uint8_t codes[256], uint8_t out[192])
+{
+	uint8_t upper[256];
+
+	for (int i = 0; i < 256; i++)
+		upper[i] = codes[i] >> 4;
+	bq_pack_pairs(upper, out + 128);
+	for (int half = 0; half < 2; half++, codes += 128, out += 64)
+		for (int k = 0; k < 64; k++)
+			out[k] = (uint8_t)((codes[k] & 15) | (codes[64 + k] & 15) << 4);
+}
+
+static inline void bq_unpack_codes_of_q6_k(const uint8_t in[192], uint8_t codes[256])
+{
+	bq_unpack_pairs(in + 128, codes);
+	for (int half = 0; half < 2; half++, in += 64, codes += 128)
+		for (int k = 0; k < 64; k++) {
+			codes[k] = (uint8_t)((in[k] & 15) | codes[k] << 4);
+			codes[64 + k] = (uint8_t)(in[k] >> 4 | codes[64 + k] << 4);
+		}
 }
 
 /* q3_K's 16 scales of 6 bits in 12 bytes: low halves of scale j and j + 8 in byte j, upper two bits of scales j, j + 4, j + 8

@@ -7,8 +7,6 @@
 #ifndef BQ_GGML_K32_H
 #define BQ_GGML_K32_H
 
-#include <math.h>
-
 #include "ggml_search.h"
 
 #define BQ_K32_NBYTES(bits) (16 + 32 * (bits))
@@ -68,30 +66,26 @@ static inline void bq_round_to_stored_k32(int bits, const float *x, const uint8_
 
 static inline void bq_pack_codes_k32(int bits, const uint8_t codes[256], uint8_t *out)
 {
-	for (int l = 0; bits == 5 && l < 32; l++, out++) {
-		*out = 0;
-		for (int j = 0; j < 8; j++)
-			*out |= (uint8_t)(codes[32 * j + l] >> 4 << j);
+	if (bits == 5) {
+		bq_pack_bit_plane(codes, 4, out);
+		out += 32;
 	}
-	for (int i = 0; i < 128; i++) {
-		const int low = i / 32 * 64 + i % 32;
-
-		out[i] = (uint8_t)((codes[low] & 15) | (codes[low + 32] & 15) << 4);
-	}
+	for (int pair = 0; pair < 4; pair++, codes += 64, out += 32)
+		for (int l = 0; l < 32; l++)
+			out[l] = (uint8_t)((codes[l] & 15) | (codes[l + 32] & 15) << 4);
 }
 
 static inline void bq_unpack_codes_k32(int bits, const uint8_t *in, uint8_t codes[256])
 {
 	const uint8_t *const nibbles = bits == 5 ? in + 32 : in;
 
-	for (int i = 0; i < 256; i++) {
-		const int j = i / 32, l = i % 32;
-		const uint8_t byte = nibbles[j / 2 * 32 + l];
-
-		codes[i] = (uint8_t)(j % 2 ? byte >> 4 : byte & 15);
-		if (bits == 5)
-			codes[i] |= (uint8_t)((in[l] >> j & 1) << 4);
-	}
+	for (int pair = 0; pair < 4; pair++)
+		for (int l = 0; l < 32; l++) {
+			codes[64 * pair + l] = nibbles[32 * pair + l] & 15;
+			codes[64 * pair + 32 + l] = nibbles[32 * pair + l] >> 4;
+		}
+	if (bits == 5)
+		bq_unpack_bit_plane(in, 4, codes);
 }
 
 static inline void bq_encode_block_k32(int bits, const float *x, const float *importance, uint8_t *out)
@@ -125,12 +119,14 @@ static inline void bq_decode_k32(int bits, const uint8_t *in, size_t nblocks, fl
 
 		bq_unpack_scales_and_mins(in + 4, scales, mins);
 		bq_unpack_codes_k32(bits, in + 16, codes);
-		for (int i = 0; i < 256; i++) {
-			const float scale = outer_scale * (float)scales[i / 32];
-			const float min = outer_min * (float)mins[i / 32];
+		for (int j = 0; j < 8; j++) {
+			const float scale = outer_scale * (float)scales[j];
+			const float min = outer_min * (float)mins[j];
 
-			out[i] = bq_ggml_decoded(scale * (float)codes[i] - min);
+			for (int i = 32 * j; i < 32 * (j + 1); i++)
+				out[i] = scale * (float)codes[i] - min;
 		}
+		bq_settle_nans(outer_scale - outer_min, 256, out);
 	}
 }
 

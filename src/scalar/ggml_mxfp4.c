@@ -31,7 +31,7 @@ void bq_encode_mxfp4_scalar(const float *x, const float *importance, float row_s
 			out[0] = NAN_CODE;
 			continue;
 		}
-		out[0] = scale_code_of(fabsf(bq_first_largest(VALUES, x)));
+		out[0] = scale_code_of(bq_largest_magnitude(VALUES, x));
 
 		const float step = step_of(out[0]);
 

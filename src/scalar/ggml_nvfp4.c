@@ -37,10 +37,13 @@ void bq_encode_nvfp4_scalar(const float *x, const float *importance, float row_s
 void bq_decode_nvfp4_scalar(const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES)
-		for (int i = 0; i < VALUES; i++) {
-			const int s = i / SUB_VALUES, j = i % SUB_VALUES;
-			const uint8_t byte = in[SUB_BLOCKS + s * SUB_VALUES / 2 + j % 8];
+		for (int s = 0; s < SUB_BLOCKS; s++) {
+			const float step = bq_f32_from_ggml_ue4m3(in[s]);
+			const uint8_t *codes = in + SUB_BLOCKS + s * SUB_VALUES / 2;
 
-			out[i] = (float)bq_doubled_e2m1(j < 8 ? byte & 15 : byte >> 4) * bq_f32_from_ggml_ue4m3(in[s]);
+			for (int i = 0; i < SUB_VALUES / 2; i++) {
+				out[s * SUB_VALUES + i] = (float)bq_doubled_e2m1(codes[i] & 15) * step;
+				out[s * SUB_VALUES + SUB_VALUES / 2 + i] = (float)bq_doubled_e2m1(codes[i] >> 4) * step;
+			}
 		}
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q1_0.c - q1_0: f16 scale, the mean magnitude of 128 values, and a bit for each that is set if it is not negative.
  */
-#include <math.h>
-
 #include "kernels.h"
 #include "ggml_search.h"
 
@@ -34,7 +32,9 @@ void bq_decode_q1_0_scalar(const uint8_t *in, size_t nblocks, float *out)
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 
-		for (int i = 0; i < VALUES; i++)
-			out[i] = bq_ggml_decoded(in[2 + i / 8] >> i % 8 & 1 ? scale : -scale);
+		for (int i = 0; i < VALUES / 8; i++)
+			for (int k = 0; k < 8; k++)
+				out[8 * i + k] = in[2 + i] >> k & 1 ? scale : -scale;
+		bq_settle_nans(scale, VALUES, out);
 	}
 }

@@ -26,7 +26,9 @@ void bq_decode_q2_0_scalar(const uint8_t *in, size_t nblocks, float *out)
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 
-		for (int i = 0; i < VALUES; i++)
-			out[i] = bq_ggml_decoded((float)((in[2 + i / 4] >> i % 4 * 2 & 3) - 1) * scale);
+		for (int i = 0; i < VALUES / 4; i++)
+			for (int k = 0; k < 4; k++)
+				out[4 * i + k] = (float)((in[2 + i] >> 2 * k & 3) - 1) * scale;
+		bq_settle_nans(scale, VALUES, out);
 	}
 }

@@ -86,12 +86,16 @@ void bq_decode_q2_k_scalar(const uint8_t *in, size_t nblocks, float *out)
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float outer_scale = bq_f32_from_f16(bq_load16(in + OUTER));
 		const float outer_min = bq_f32_from_f16(bq_load16(in + OUTER_MIN));
+		uint8_t codes[VALUES];
 
-		for (size_t i = 0; i < VALUES; i++) {
-			const float scale = outer_scale * (float)(in[i / SUB_VALUES] & 15);
-			const float min = outer_min * (float)(in[i / SUB_VALUES] >> 4);
+		bq_unpack_pairs(in + CODES, codes);
+		for (int j = 0; j < SUB_BLOCKS; j++) {
+			const float scale = outer_scale * (float)(in[j] & 15);
+			const float min = outer_min * (float)(in[j] >> 4);
 
-			out[i] = bq_ggml_decoded(scale * (float)bq_unpack_pair(in + CODES, i) - min);
+			for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
+				out[i] = scale * (float)codes[i] - min;
 		}
+		bq_settle_nans(outer_scale - outer_min, VALUES, out);
 	}
 }

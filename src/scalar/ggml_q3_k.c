@@ -58,11 +58,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 		for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
 			codes[i] = (uint8_t)(bq_clamp(bq_round_by_magic(x[i] / scale), -LEVELS, LEVELS - 1) + LEVELS);
 	}
-	for (int l = 0; l < 32; l++) {
-		out[l] = 0;
-		for (int j = 0; j < 8; j++)
-			out[l] |= (uint8_t)(codes[32 * j + l] >> 2 << j);
-	}
+	bq_pack_bit_plane(codes, 2, out);
 	bq_pack_pairs(codes, out + CODES);
 	bq_pack_scales_of_q3_k(scales, out + SCALES);
 }
@@ -77,14 +73,17 @@ void bq_decode_q3_k_scalar(const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float outer = bq_f32_from_f16(bq_load16(in + OUTER));
-		uint8_t scales[SUB_BLOCKS];
+		uint8_t scales[SUB_BLOCKS], codes[VALUES];
 
 		bq_unpack_scales_of_q3_k(in + SCALES, scales);
-		for (size_t i = 0; i < VALUES; i++) {
-			const float scale = outer * (float)(scales[i / SUB_VALUES] - SCALE_LEVELS);
-			const int code = bq_unpack_pair(in + CODES, i) | (in[i % 32] >> i / 32 & 1) << 2;
+		bq_unpack_pairs(in + CODES, codes);
+		bq_unpack_bit_plane(in, 2, codes);
+		for (int j = 0; j < SUB_BLOCKS; j++) {
+			const float scale = outer * (float)(scales[j] - SCALE_LEVELS);
 
-			out[i] = bq_ggml_decoded(scale * (float)(code - LEVELS));
+			for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
+				out[i] = scale * (float)(codes[i] - LEVELS);
 		}
+		bq_settle_nans(outer, VALUES, out);
 	}
 }

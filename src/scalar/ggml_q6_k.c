@@ -11,25 +11,8 @@
 #define LEVELS 32
 
 /* Where the fields of a block begin. */
-#define HIGH 128
 #define SCALES 192
 #define OUTER 208
-
-/* 128 values take 64 bytes of low halves: value k has the low half of byte k % 64, or the high one from k = 64 on. The upper
- * two bits are a plane of pairs. */
-static void pack_codes(const uint8_t *codes, uint8_t *out)
-{
-	uint8_t upper[VALUES];
-
-	for (int i = 0; i < VALUES; i++)
-		upper[i] = codes[i] >> 4;
-	bq_pack_pairs(upper, out + HIGH);
-	for (int b = 0; b < HIGH; b++) {
-		const uint8_t *code = codes + 128 * (b / 64) + b % 64;
-
-		out[b] = (uint8_t)((code[0] & 15) | (code[64] & 15) << 4);
-	}
-}
 
 static void encode_block(const float *x, const float *importance, uint8_t *out)
 {
@@ -67,7 +50,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 		for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
 			codes[i] = (uint8_t)(bq_clamp(bq_round_by_magic(x[i] / stored), -LEVELS, LEVELS - 1) + LEVELS);
 	}
-	pack_codes(codes, out);
+	bq_pack_codes_of_q6_k(codes, out);
 }
 
 void bq_encode_q6_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
@@ -80,13 +63,15 @@ void bq_decode_q6_k_scalar(const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float outer = bq_f32_from_f16(bq_load16(in + OUTER));
+		uint8_t codes[VALUES];
 
-		for (size_t i = 0; i < VALUES; i++) {
-			const float scale = outer * (float)(int8_t)in[SCALES + i / SUB_VALUES];
-			const int low = in[64 * (i / 128) + i % 64] >> (i % 128 < 64 ? 0 : 4) & 15;
-			const int code = low | bq_unpack_pair(in + HIGH, i) << 4;
+		bq_unpack_codes_of_q6_k(in, codes);
+		for (int j = 0; j < SUB_BLOCKS; j++) {
+			const float scale = outer * (float)(int8_t)in[SCALES + j];
 
-			out[i] = bq_ggml_decoded(scale * (float)(code - LEVELS));
+			for (int i = j * SUB_VALUES; i < (j + 1) * SUB_VALUES; i++)
+				out[i] = scale * (float)(codes[i] - LEVELS);
 		}
+		bq_settle_nans(outer, VALUES, out);
 	}
 }

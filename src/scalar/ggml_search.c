@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * ggml_search.c - what ggml's searches for scales begin and end with, value by value in its order.
  */
-#include <math.h>
-
 #include "ggml_search.h"
 
 float bq_first_largest(size_t count, const float *x)
 {
-	uint32_t largest = 0;
-	float value = 0.0f;
+	const uint32_t largest = bq_bits(bq_largest_magnitude(count, x));
 
-	/* Bits without the sign are in the order of the magnitudes, infinity and NaN on top. */
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t magnitude = bq_bits(x[i]) & 0x7FFFFFFF;
-
-		if (magnitude > largest) {
-			largest = magnitude;
-			value = x[i];
-		}
-	}
-	return value;
-}
-
-int bq_all_finite(size_t count, const float *x)
-{
-	for (size_t i = 0; i < count; i++)
-		if ((bq_bits(x[i]) & BQ_F32_INFINITY) == BQ_F32_INFINITY)
-			return 0;
-	return 1;
+	for (size_t i = 0; largest && i < count; i++)
+		if ((bq_bits(x[i]) & 0x7FFFFFFF) == largest)
+			return x[i];
+	return 0.0f;
 }
 
 void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, uint8_t *out)

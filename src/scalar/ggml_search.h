@@ -8,6 +8,7 @@
 #ifndef BQ_GGML_SEARCH_H
 #define BQ_GGML_SEARCH_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,20 +39,63 @@ static inline uint16_t bq_ggml_scale_code(float scale)
 	return scale != scale ? 0x7E00 : bq_f16_from_f32(scale);
 }
 
-/* A decoded value. A NaN is made the same one everywhere. */
-static inline float bq_ggml_decoded(float value)
+/* Decoded values. field: one of a block's f16 fields, or a sum or difference of them. If it is not finite some of the values
+ * may be NaNs: these are made the same one everywhere. */
+static inline void bq_settle_nans(float field, size_t count, float *out)
 {
-	return value != value ? bq_float(BQ_F32_NAN) : value;
+	if (fabsf(field) < bq_float(BQ_F32_INFINITY))
+		return;
+	for (size_t i = 0; i < count; i++)
+		out[i] = out[i] != out[i] ? bq_float(BQ_F32_NAN) : out[i];
+}
+
+/* A plane of 32 bytes with one more bit for each of 256 codes: byte l has those of codes l, l + 32 .. l + 224, from bit 0 up.
+ * shift: which bit of a code it is. */
+static inline void bq_pack_bit_plane(const uint8_t codes[256], int shift, uint8_t out[32])
+{
+	memset(out, 0, 32);
+	for (int j = 0; j < 8; j++)
+		for (int l = 0; l < 32; l++)
+			out[l] |= (uint8_t)((codes[32 * j + l] >> shift & 1) << j);
+}
+
+static inline void bq_unpack_bit_plane(const uint8_t in[32], int shift, uint8_t codes[256])
+{
+	for (int j = 0; j < 8; j++)
+		for (int l = 0; l < 32; l++)
+			codes[32 * j + l] |= (uint8_t)((in[l] >> j & 1) << shift);
 }
 
 /* A block with values or weights that are not finite: nhalves NaNs at halves_at, zeros. The reference leaves it to chance:
  * NaNs would survive or not, depending on where they stand. */
 void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, uint8_t *out);
 
+/* A NaN if there is one. Bits without the sign are in the order of the magnitudes, infinity and NaN on top; of a loop over
+ * signed integers that only looks for the largest, compilers make vectors. */
+static inline float bq_largest_magnitude(size_t count, const float *x)
+{
+	int32_t largest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const int32_t magnitude = (int32_t)(bq_bits(x[i]) & 0x7FFFFFFF);
+
+		largest = magnitude > largest ? magnitude : largest;
+	}
+	return bq_float((uint32_t)largest);
+}
+
 /* The value of the largest magnitude, the first of equals; +0 if all are zero, a NaN if there is one. */
 float bq_first_largest(size_t count, const float *x);
 
-int bq_all_finite(size_t count, const float *x);
+/* Without an early end, so that compilers make vectors of it. */
+static inline int bq_all_finite(size_t count, const float *x)
+{
+	int finite = 1;
+
+	for (size_t i = 0; i < count; i++)
+		finite &= (bq_bits(x[i]) & BQ_F32_INFINITY) != BQ_F32_INFINITY;
+	return finite;
+}
 
 #define BQ_SUPER_BLOCK 256
 

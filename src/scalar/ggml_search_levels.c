@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * ggml_search_levels.c - ggml's search for a scale of values from a table of levels, in its order.
  */
-#include <math.h>
-
 #include "ggml_iq4.h"
 
 const int8_t bq_iq4_levels[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };

@@ -16,7 +16,7 @@ static float weighted_error(
 	for (size_t i = 0; i < count; i++) {
 		const float difference = (scale * (float)codes[i] + min) - x[i];
 
-		sum += weight[i] * (absolute ? (difference < 0.0f ? -difference : difference) : difference * difference);
+		sum += weight[i] * (absolute ? fabsf(difference) : difference * difference);
 	}
 	return sum;
 }

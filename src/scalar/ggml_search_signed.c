@@ -1,53 +1,59 @@
 /* SPDX-License-Identifier: MIT
  * ggml_search_signed.c - ggml's search for a scale of either sign, in its order.
  */
-#include <math.h>
-
 #include "ggml_search.h"
 
-/* Rounds with one inverse scale; returns the sums whose quotient is the best scale for the codes. */
-static void try_signed_scale(size_t count, int levels, const float *x, const float *weight, float inverse,
-	uint8_t *codes, float *sum_product, float *sum_square)
+static int32_t signed_code(int levels, float inverse, float x)
 {
-	*sum_product = 0.0f;
-	*sum_square = 0.0f;
+	return bq_clamp(bq_round_by_magic(inverse * x), -levels, levels - 1);
+}
+
+/* Their quotient is the best scale for the codes. */
+struct sums {
+	float product, square;
+};
+
+static struct sums try_inverse(size_t count, int levels, const float *x, const float *weight, float inverse)
+{
+	struct sums sums = { 0.0f, 0.0f };
+
 	for (size_t i = 0; i < count; i++) {
-		const int code = bq_clamp(bq_round_by_magic(inverse * x[i]), -levels, levels - 1);
+		const float code = (float)signed_code(levels, inverse, x[i]);
 		const float w = weight ? weight[i] : x[i] * x[i];
 
-		codes[i] = (uint8_t)(code + levels);
-		*sum_product += (w * x[i]) * (float)code;
-		*sum_square += (w * (float)code) * (float)code;
+		sums.product += (w * x[i]) * code;
+		sums.square += (w * code) * code;
 	}
+	return sums;
 }
 
 float bq_search_signed_scale_from(
 	float largest, size_t count, int levels, const float *x, const float *weight, uint8_t *codes)
 {
-	uint8_t candidate[BQ_SEARCH_MAX_COUNT];
-	float sum_product, sum_square;
-
 	if (fabsf(largest) < BQ_SEARCH_TINY) {
 		memset(codes, 0, count);
 		return 0.0f;
 	}
 
-	try_signed_scale(count, levels, x, weight, (float)-levels / largest, codes, &sum_product, &sum_square);
-
-	float scale = sum_square != 0.0f ? sum_product / sum_square : 0.0f;
-	float best = scale * sum_product;
+	float inverse = (float)-levels / largest;
+	struct sums sums = try_inverse(count, levels, x, weight, inverse);
+	float scale = sums.square != 0.0f ? sums.product / sums.square : 0.0f;
+	float best = scale * sums.product;
 
 	for (int k = -9; k <= 9; k++) {
+		const float candidate = -((float)levels + 0.1f * (float)k) / largest;
+
 		if (k == 0)
 			continue;
-		try_signed_scale(count, levels, x, weight, -((float)levels + 0.1f * (float)k) / largest, candidate,
-			&sum_product, &sum_square);
-		if (sum_square > 0.0f && sum_product * sum_product > best * sum_square) {
-			memcpy(codes, candidate, count);
-			scale = sum_product / sum_square;
-			best = scale * sum_product;
+		sums = try_inverse(count, levels, x, weight, candidate);
+		if (sums.square > 0.0f && sums.product * sums.product > best * sums.square) {
+			inverse = candidate;
+			scale = sums.product / sums.square;
+			best = scale * sums.product;
 		}
 	}
+	for (size_t i = 0; i < count; i++)
+		codes[i] = (uint8_t)(signed_code(levels, inverse, x[i]) + levels);
 	return scale;
 }
 

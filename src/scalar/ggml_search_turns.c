@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * ggml_search_turns.c - ggml's search for the scale of 16 values where one code at a time is changed, in its order.
  */
-#include <math.h>
-
 #include "ggml_search.h"
 
 #define VALUES 16

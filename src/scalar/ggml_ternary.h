@@ -4,15 +4,13 @@
 #ifndef BQ_GGML_TERNARY_H
 #define BQ_GGML_TERNARY_H
 
-#include <math.h>
-
 #include "ggml_search.h"
 
 /* Returns the scale. A block that is not finite gets a NaN, and the codes 0. beyond: the code where the inverse of the scale is
  * infinite, so that no integer holds a quotient. */
 static inline float bq_ternary_codes(size_t count, const float *x, uint8_t beyond, uint8_t *codes)
 {
-	const float scale = fabsf(bq_first_largest(count, x));
+	const float scale = bq_largest_magnitude(count, x);
 
 	if (!(scale < INFINITY)) {
 		memset(codes, 0, count);
@@ -21,11 +19,11 @@ static inline float bq_ternary_codes(size_t count, const float *x, uint8_t beyon
 
 	const float inverse = scale != 0.0f ? 1.0f / scale : 0.0f;
 
-	for (size_t i = 0; i < count; i++) {
-		const float rounded = roundf(x[i] * inverse); /* half away from zero */
-
-		codes[i] = (uint8_t)(rounded >= -1.0f && rounded <= 1.0f ? (int)rounded + 1 : beyond);
-	}
+	if (!(inverse < INFINITY))
+		memset(codes, beyond, count);
+	else
+		for (size_t i = 0; i < count; i++)
+			codes[i] = (uint8_t)((int)roundf(x[i] * inverse) + 1); /* half away from zero */
 	return scale;
 }
 

@@ -35,6 +35,7 @@ void bq_decode_tq1_0_scalar(const uint8_t *in, size_t nblocks, float *out)
 
 		bq_unpack_trits(in, codes);
 		for (int i = 0; i < VALUES; i++)
-			out[i] = bq_ggml_decoded((float)(codes[i] - 1) * scale);
+			out[i] = (float)(codes[i] - 1) * scale;
+		bq_settle_nans(scale, VALUES, out);
 	}
 }

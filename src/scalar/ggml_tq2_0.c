@@ -23,10 +23,14 @@ void bq_encode_tq2_0_scalar(const float *x, const float *importance, float row_s
 
 void bq_decode_tq2_0_scalar(const uint8_t *in, size_t nblocks, float *out)
 {
+	uint8_t codes[VALUES];
+
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
 		const float scale = bq_f32_from_f16(bq_load16(in + OUTER));
 
-		for (size_t i = 0; i < VALUES; i++)
-			out[i] = bq_ggml_decoded((float)(bq_unpack_pair(in, i) - 1) * scale);
+		bq_unpack_pairs(in, codes);
+		for (int i = 0; i < VALUES; i++)
+			out[i] = (float)(codes[i] - 1) * scale;
+		bq_settle_nans(scale, VALUES, out);
 	}
 }

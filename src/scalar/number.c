@@ -171,13 +171,37 @@ static int is_nonfinite(const void *in, uint32_t dtype, size_t index)
 	return (bq_bits(((const float *)in)[index]) & BQ_F32_INFINITY) == BQ_F32_INFINITY;
 }
 
+/* dtype is a constant where this is called, and there is no early end: compilers make vectors of the loop. */
+static inline int any_nonfinite(const void *in, uint32_t dtype, size_t begin, size_t end)
+{
+	int any = 0;
+
+	for (size_t i = begin; i < end; i++)
+		any |= is_nonfinite(in, dtype, i);
+	return any;
+}
+
+static int any_nonfinite_of(const void *in, uint32_t dtype, size_t begin, size_t end)
+{
+	if (dtype == BQ_F16)
+		return any_nonfinite(in, BQ_F16, begin, end);
+	if (dtype == BQ_BF16)
+		return any_nonfinite(in, BQ_BF16, begin, end);
+	return any_nonfinite(in, BQ_F32, begin, end);
+}
+
 size_t bq_count_nonfinite_scalar(const void *in, uint32_t dtype, size_t count, size_t *first)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (is_nonfinite(in, dtype, i) && found++ == 0)
-			*first = i;
+	/* Nearly always there is none: parts without any are passed over. */
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		end = count - begin < 1024 ? count : begin + 1024;
+		if (!any_nonfinite_of(in, dtype, begin, end))
+			continue;
+		for (size_t i = begin; i < end; i++)
+			if (is_nonfinite(in, dtype, i) && found++ == 0)
+				*first = i;
 	}
 	return found;
 }

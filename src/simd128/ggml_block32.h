@@ -9,9 +9,6 @@
 #include "../scalar/ggml_block32.h"
 #include "ggml_search.h"
 
-/* Bytes of a block after its f16 fields. */
-#define BQ_CODES_NBYTES(bits) ((bits) == 5 ? 20 : 16)
-
 /* low, high: codes 0 .. 15 and 16 .. 31, none above the highest. */
 static inline void bq_store_code_vectors(int bits, v128_t low, v128_t high, uint8_t *out)
 {

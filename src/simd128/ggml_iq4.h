@@ -23,7 +23,7 @@ float bq_search_levels_simd128(
 void bq_store_levels_simd128(const float x[32], float scale, uint8_t out[16]);
 
 /* 32 values from 16 bytes of codes. */
-static inline void bq_decode_levels(const uint8_t in[16], v128_t scale, float out[32])
+static inline void bq_decode_level_vectors(const uint8_t in[16], v128_t scale, float out[32])
 {
 	/* by 127 */
 	static const uint8_t raised[16] = { 0, 23, 44, 62, 78, 92, 105, 117, 128, 140, 152, 165, 180, 196, 216, 240 };

@@ -36,6 +36,6 @@ void bq_decode_iq4_nl_simd128(const uint8_t *in, size_t nblocks, float *out)
 		if ((bq_load16(in) & 0x7C00) == 0x7C00)
 			bq_decode_iq4_nl_scalar(in, 1, out);
 		else
-			bq_decode_levels(in + 2, wasm_f32x4_splat(bq_f32_from_f16(bq_load16(in))), out);
+			bq_decode_level_vectors(in + 2, wasm_f32x4_splat(bq_f32_from_f16(bq_load16(in))), out);
 	}
 }

@@ -70,7 +70,7 @@ void bq_decode_iq4_xs_simd128(const uint8_t *in, size_t nblocks, float *out)
 		bq_unpack_scales_of_iq4_xs(in + SCALES, scales);
 		BQ_ROLLED
 		for (int j = 0; j < SUB_BLOCKS; j++)
-			bq_decode_levels(in + CODES + 16 * j, wasm_f32x4_splat(outer * (float)(scales[j] - SCALE_LEVELS)),
+			bq_decode_level_vectors(in + CODES + 16 * j, wasm_f32x4_splat(outer * (float)(scales[j] - SCALE_LEVELS)),
 				out + j * SUB_VALUES);
 	}
 }

@@ -371,40 +371,36 @@ void bq_ggml_ue4m3_from_f32_simd128(const float *in, size_t count, void *out)
 	encode8(bq_u32x4_ggml_ue4m3_from_f32, bq_ggml_ue4m3_from_f32_scalar, in, count, out);
 }
 
-/* Whether any of the 16-bit halves in 64 bytes has the bits infinite under the mask. */
-INLINED int any_infinite(const uint8_t *bytes, v128_t mask, v128_t infinite)
+/* Whether any 16-bit half of whole 64 bytes has all bits of the mask: the largest of the masked ones is the mask then. */
+INLINED int any_infinite(const uint8_t *bytes, size_t nbytes, v128_t mask)
 {
-	v128_t found = wasm_i16x8_eq(wasm_v128_and(wasm_v128_load(bytes), mask), infinite);
+	v128_t most = wasm_i32x4_splat(0);
 
-	for (int part = 16; part < 64; part += 16) {
-		const v128_t masked = wasm_v128_and(wasm_v128_load(bytes + part), mask);
-
-		found = wasm_v128_or(found, wasm_i16x8_eq(masked, infinite));
-	}
-	return wasm_v128_any_true(found);
+	BQ_ROLLED
+	for (size_t at = 0; at < nbytes; at += 64)
+		for (size_t part = at; part < at + 64; part += 16)
+			most = wasm_i16x8_max(most, wasm_v128_and(wasm_v128_load(bytes + part), mask));
+	/* The lower half of a float32 has no bit in the mask. */
+	return wasm_v128_any_true(wasm_v128_and(wasm_i16x8_eq(most, mask), mask));
 }
 
-/* Weights are nearly always finite: only a step that has some other is looked at value by value. */
+/* Weights are nearly always finite: only a part that has some other is looked at value by value. */
 size_t bq_count_nonfinite_simd128(const void *in, uint32_t dtype, size_t count, size_t *first)
 {
 	const uint8_t *bytes = in;
 	const size_t value_nbytes = dtype == BQ_F16 || dtype == BQ_BF16 ? 2 : 4;
-	const size_t step = 64 / value_nbytes;
+	const size_t step = 1024 / value_nbytes;
 	const uint32_t mask = dtype == BQ_F16 ? 0x7C007C00 : dtype == BQ_BF16 ? 0x7F807F80 : 0x7F800000;
-	/* The lower half of a float32 is masked out and never equals 1. */
-	const uint32_t infinite = value_nbytes == 4 ? mask | 1 : mask;
 	size_t found = 0;
 
 	for (size_t i = 0; i < count; i += step) {
 		const size_t nvalues = count - i < step ? count - i : step;
 		const uint8_t *values = bytes + i * value_nbytes;
+		size_t first_here = 0, here;
 
-		if (nvalues == step && !any_infinite(values, bq_u32x4_splat(mask), bq_u32x4_splat(infinite)))
+		if (nvalues == step && !any_infinite(values, 1024, bq_u32x4_splat(mask)))
 			continue;
-
-		size_t first_here = 0;
-		const size_t here = bq_count_nonfinite_scalar(values, dtype, nvalues, &first_here);
-
+		here = bq_count_nonfinite_scalar(values, dtype, nvalues, &first_here);
 		if (here && !found)
 			*first = i + first_here;
 		found += here;
