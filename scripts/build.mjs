@@ -5,6 +5,7 @@
 //     slim.mjs                 without it: init({ wasm })
 //     node.mjs                 reads core.wasm beside it; files
 //     workerd.mjs              imports ./core.wasm as a module, as Cloudflare's runtime wants it
+//     compressed-tensors.mjs  coreai.mjs   what only these systems have, beside schemes
 //     worker.mjs               the other end of calls and of a pool, in one piece; index and slim have the text of a smaller one
 //                              inside (js/entry/band-worker.js), which serves pools alone
 //     cli.mjs                  the command
@@ -85,6 +86,8 @@ const results = await Promise.all([
 			index: entry('entry/inline.js'),
 			slim: entry('entry/slim.js'),
 			node: entry('entry/node.js'),
+			'compressed-tensors': entry('compressed-tensors/index.js'),
+			coreai: entry('coreai/index.js'),
 			workerd: entry('entry/workerd.js'),
 			cli: entry('cli/main.js'),
 		},
@@ -141,9 +144,12 @@ try {
 	fail('tsc refuses the types');
 }
 
-const typeEntries = { index: 'inline', slim: 'slim', node: 'node', worker: 'worker' };
+const typeEntries = {
+	...{ index: 'entry/inline', slim: 'entry/slim', node: 'entry/node', worker: 'entry/worker' },
+	...{ 'compressed-tensors': 'compressed-tensors/index', coreai: 'coreai/index' },
+};
 for (const [name, source] of Object.entries(typeEntries))
-	await writeFile(join(dist, `${name}.d.ts`), `export * from './types/entry/${source}.js';\n`);
+	await writeFile(join(dist, `${name}.d.ts`), `export * from './types/${source}.js';\n`);
 
 /* `require` wants declarations that are CommonJS all the way down: the same files again, as .d.cts. */
 await writeFile(join(dist, 'index.d.cts'), `export * from './types/entry/inline.cjs';\n`);

@@ -11,7 +11,8 @@ import {
 	readQuantizationConfig,
 	removeQuantizationConfig,
 } from '../../js/compressed-tensors/config-file.js';
-import { compressedTensors as ct, fromCompressedTensors, toCompressedTensors } from '../../js/index.js';
+import * as ct from '../../js/compressed-tensors/index.js';
+import { fromCompressedTensors, toCompressedTensors } from '../../js/index.js';
 import { ready, root } from './support.js';
 
 const golden = (name) =>

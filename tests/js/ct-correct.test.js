@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import * as ct from '../../js/compressed-tensors/index.js';
 import {
 	compare,
-	compressedTensors as ct,
 	dequantize,
 	dequantizeModel,
 	fromCompressedTensors,

@@ -6,14 +6,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import {
-	compressedTensors as ct,
-	dequantize,
-	dequantizeModel,
-	memorySink,
-	openModel,
-	quantize,
-} from '../../js/index.js';
+import * as ct from '../../js/compressed-tensors/index.js';
+import { dequantize, dequantizeModel, memorySink, openModel, quantize } from '../../js/index.js';
 import { safetensors } from './files-support.js';
 import { bytesOf, random, ready, root, sha256 } from './support.js';
 

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { theCore } from '../../js/core/init.js';
-import { compressedTensors as ct } from '../../js/index.js';
+import * as ct from '../../js/compressed-tensors/index.js';
 import { asDtype, bytesOf, kernelRows, random, ready, root, sha256 } from './support.js';
 
 const golden = (name) =>
