@@ -18,7 +18,7 @@ const mutations = [
 	['src/scalar/encode.c', 'roundf(v)', 'rintf(v)', 'half to even, not away'],
 	['src/scalar/encode.c', 'truncf(clamp', 'rintf(clamp', 'a field rounded twice'],
 	['src/scalar/encode.c', 'v < 2147483648.0f', 'v <= 2147483648.0f', '2^31 fits an int32'],
-	['src/scalar/encode.c', 'x / q->scale[cell]', 'x * (1 / q->scale[cell])', 'the reciprocal rounds twice'],
+	['src/scalar/encode.c', 'v / q->scale[cell]', 'v * (1 / q->scale[cell])', 'the reciprocal rounds twice'],
 	['src/scalar/encode.c', 'v = bq_round_to(q->work, v);', 'v = v + 0;', 'quotients keep float32'],
 	['src/scalar/decode.c', 'bq_round_to(d->work, v * d->scale[cell])', 'v * d->scale[cell]', 'products keep float32'],
 	['src/scalar/decode.c', 'v - d->zero[cell]', 'v + d->zero[cell]', 'the sign of a zero point'],
@@ -94,10 +94,10 @@ const mutations = [
 		'bq_u8x16_splat((uint8_t)(2 * levels - 2))',
 		'the highest code of q3_k and q6_k',
 	],
-	['src/parameters.c', 'return (max - min) / 2;', 'return max;', 'int4 divides by 7, not by 7.5'],
-	['src/parameters.c', '0x800000u >> carry', '0x1000000u >> carry', 'MX scales grow from 1.5, not from 1.75'],
-	['src/parameters.c', '0x400u >> carry', '0x800u >> carry', 'the same in float16'],
-	['src/parameters.c', 'rintf(clamp', 'roundf(clamp', 'zero points half away'],
+	['src/ideal.c', 'amax / ((max - min) / 2)', 'amax / max', 'int4 divides by 7, not by 7.5'],
+	['src/ideal.c', '0x800000u >> carry', '0x1000000u >> carry', 'MX scales grow from 1.5, not from 1.75'],
+	['src/ideal.c', '0x400u >> carry', '0x800u >> carry', 'the same in float16'],
+	['src/ideal.c', 'rintf(clamp', 'roundf(clamp', 'zero points half away'],
 	[
 		'src/parameters.c',
 		'multiplier = bq_round_to(encoder->work, 1 / amax)',
@@ -105,10 +105,29 @@ const mutations = [
 		'one rounding less',
 	],
 	['src/parameters.c', 'saturate && dtype != encoder->work', 'saturate && dtype == encoder->work', 'infinite scales'],
-	['src/encode.c', '(first_row + row) / plan', 'row / plan', 'importance of the first item'],
+	['src/calibrate.c', '/ plan->cols + row) / plan', '/ plan->cols) / plan', 'importance of the first row'],
+	['src/ideal.c', 'bq_bits(a) < bq_bits(b) ? b : a', 'bq_bits(a) < bq_bits(b) ? a : b', 'parents of the least child'],
+	['src/ideal.c', 'scale < rules->least_scale', 'scale <= 2 * rules->least_scale', "coreai's least scale"],
+	['src/ideal.c', 'point = rintf(point);', 'point = roundf(point);', 'zero points half away, after'],
+	['src/parameters.c', '++*code;', '*code += 0;', 'scales rounded down'],
+	['src/parameters.c', '? 0x1p-126f : 0', '? 0x1p-125f : 0', "burn's least scale"],
+	['src/parameters.c', 'isfinite(ideal) ? top->decoded : ideal', 'top->decoded', 'a global scale that was replaced'],
+	['src/calibrate.c', 'w->weights[i] * (error', '1 * (error', 'errors without importance'],
+	['src/calibrate.c', 'count, rank - 1)', 'count, rank - (rank > 1) - 1 + (rank == 1))', 'the percentile before'],
+	['src/sum.c', 'exponent ? exponent - 1 : 0', 'exponent', 'subnormals in steps of 2^-148'],
+	['src/sum.c', 'half && (sticky || (quotient & 1))', 'half', 'means half up'],
+	['src/codebook.c', 'nearest > middle ?', 'nearest < middle ?', 'the end of an entry'],
+	['src/scalar/encode.c', 'v > q->codebook_end[i]', 'v >= q->codebook_end[i]', 'the upper of two entries'],
+	['src/pack_blocks.c', 'upper[i] = codes[i] >> 4', 'upper[i] = codes[i] >> 5', "q6_k's upper bits"],
+	['src/pack_blocks.c', 'low[0] | low[8] << 4', 'low[0] | low[7] << 4', "nvfp4's upper codes"],
 	['src/encode.c', 'first < report->first_nonfinite', 'first > report->first_nonfinite', 'the last, not the first'],
-	['src/encode.c', 'w->hi[c] >= -w->lo[c]', 'w->hi[c] > -w->lo[c]', 'ties of given ranges'],
-	['src/encode.c', '.work = correct ? BQ_F32 : plan->encode_work', '.work = plan->encode_work', 'correct is ignored'],
+	['src/calibrate.c', '*to_hi >= -*to_lo', '*to_hi > -*to_lo', 'ties of given ranges'],
+	[
+		'src/encode.c',
+		'.quotient_work = correct ? BQ_F32 : plan->encode_work',
+		'.quotient_work = plan->encode_work',
+		'correct is ignored',
+	],
 	['src/encode.c', '(nunits * zero->bits + 31)', '(nunits * zero->bits + 30)', 'the last word of zero points'],
 	['src/number.h', '(rest + (code & 1) > half)', '(rest >= half)', 'half up, not to even'],
 	['src/number.h', '(bits + 0x7FFF + (bits >> 16 & 1))', '(bits + 0x8000)', 'half up, not to even'],
@@ -118,7 +137,7 @@ const mutations = [
 	['src/rules.c', '[BQ_F6E2M3] = 4', '[BQ_F6E2M3] = 2', 'MXFP6 grows from 1.75'],
 	['src/layouts.c', 'bq_load16(in) ^ 0x8000', 'bq_load16(in)', "the sign of q4_1's min"],
 	['src/layouts.c', 'bq_unpack_bit_plane(in, 2', 'bq_unpack_bit_plane(in, 1', "q3_k's third bits"],
-	['src/workspace.c', 'w->level = take(&arena, 4 * cells)', 'w->level = take(&arena, 0)', 'a workspace too small'],
+	['src/workspace.c', 'w->ideal = take(&arena, 4 * cells)', 'w->ideal = take(&arena, 0)', 'a workspace too small'],
 	['src/band.c', 'band->nsteps > total - first_step', 'band->nsteps > total', 'bands beyond the end'],
 	['src/observe.c', 'unit.cell[0] + bq_row_cell', 'bq_row_cell', 'units in the cells of the first'],
 	['src/observe.c', 'scale[0], row)', 'scale[0], 0)', 'all rows in the first cells of a unit'],
@@ -166,6 +185,8 @@ function copyRepository() {
 		cpSync(join(root, name), join(copy, name), { recursive: true });
 	}
 	link(join(root, 'node_modules'), join(copy, 'node_modules'));
+	/* Golden data that is not in the repository, if it is beside it. */
+	link(resolve(root, '../shared'), resolve(copy, '../shared'));
 	/* builds.test.js wants two native builds; here both are the mutant. */
 	link(join(copy, 'build/native'), join(copy, 'build/sanitize'));
 }
@@ -210,7 +231,7 @@ function ctestOf(which) {
 	return [...stdout.matchAll(/^\s*\d+ - (\w+) \(/gm)].map(([, name]) => name).join(' ') || 'ctest';
 }
 
-/** Two files of tests, which need the wasm build. */
+/** Files of tests that need the wasm build. */
 function javascript() {
 	const configured = existsSync(join(copy, 'build/wasm/CMakeCache.txt'));
 	build(
@@ -219,13 +240,14 @@ function javascript() {
 		['-DCMAKE_BUILD_TYPE=Release', '-DBLOCKQUANT_WERROR=OFF'],
 		'core',
 	);
-	const files = ['golden', 'builds'].map((name) => `tests/js/${name}.test.js`);
+	const names = ['golden', 'builds', 'burn-golden', 'coreai-golden', 'calibrations', 'codebooks'];
+	const files = names.map((name) => `tests/js/${name}.test.js`);
 	const { status, stdout } = run([process.execPath, '--test', '--test-reporter=tap', ...files]);
 	if (status === 0) return '';
-	const names = [...stdout.matchAll(/^not ok \d+ - (.+)$/gm)].map(
+	const failed = [...stdout.matchAll(/^not ok \d+ - (.+)$/gm)].map(
 		([, name]) => `js: ${name.replace(`${copy}/`, '')}`,
 	);
-	return names.join(', ') || 'node --test';
+	return failed.join(', ') || 'node --test';
 }
 
 function must(command) {

@@ -3,16 +3,7 @@
  */
 #include "codes.h"
 
-#include <math.h>
-
 #include "ideal.h"
-
-float bq_divisor(const struct bq_rules *rules, float scale)
-{
-	if (rules->quotient == BQ_RECIPROCAL)
-		return scale != 0 ? 1 / scale : 0;
-	return scale == 0 && rules->zero_scale == BQ_ZERO_FACTOR ? INFINITY : scale;
-}
 
 void bq_describe_quantizer(const struct bq_plan *plan, uint32_t work, const struct bq_workspace *w, uint32_t cell,
 	struct bq_quantizer *quantizer)

@@ -53,15 +53,13 @@ void bq_code_range(const struct bq_plan *plan, float *min, float *max)
 
 /* The exponent of the power of two that BQ_POWER_CARRIED and BQ_POWER_BELOW make of a block's largest magnitude, as E8M0 has
  * it. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
-static uint8_t power_of(const struct bq_encoder *encoder, float amax)
+static uint8_t power_of(const struct bq_encoder *encoder, float code_max, float amax)
 {
 	const unsigned carry = encoder->rules->power_carry[encoder->plan->scheme.value];
+	const int32_t highest = (int32_t)(bq_bits(code_max) >> 23) - 127;
 	uint32_t bits;
-	int32_t exponent, highest;
-	float min, max;
+	int32_t exponent;
 
-	bq_code_range(encoder->plan, &min, &max);
-	highest = (int32_t)(bq_bits(max) >> 23) - 127;
 	if (encoder->rules->power == BQ_POWER_BELOW) {
 		exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
 		return (uint8_t)(exponent < 1 ? 1 : exponent);
@@ -79,9 +77,9 @@ static uint8_t power_of(const struct bq_encoder *encoder, float amax)
 	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
 }
 
-static float ideal_power(const struct bq_encoder *encoder, float amax)
+static float ideal_power(const struct bq_encoder *encoder, float code_max, float amax)
 {
-	const float power = bq_f32_from_e8m0(power_of(encoder, amax));
+	const float power = bq_f32_from_e8m0(power_of(encoder, code_max, amax));
 
 	/* A power that the quotients' dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
 	if (encoder->rules->work == BQ_WORK_ALL && bq_round_to(encoder->work, power) == 0)
@@ -100,7 +98,7 @@ static float ideal_scale(const struct bq_encoder *encoder, float min, float max,
 	float scale;
 
 	if (scheme->scale[0].dtype == BQ_E8M0 && rules->power != BQ_POWER_ABOVE)
-		return ideal_power(encoder, amax);
+		return ideal_power(encoder, max, amax);
 	if (sided && !scheme->symmetric)
 		scale = bq_round_to(work, *hi - *lo) / (max - min);
 	else if (rules->divisor == BQ_SPAN)

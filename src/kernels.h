@@ -22,6 +22,7 @@ enum bq_round {
 struct bq_quantizer {
 	uint32_t value;     /* dtype of the codes: an integer or a float of at most 8 bits */
 	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor */
+	/* For integers; a truncated field has none that is added after rounding. */
 	const float *zero;  /* null, or added to the quotient: before rounding (and rounded to work), or with zero_after after it */
 	const float *min;   /* null, or added to the value before all else */
 	float code_min, code_max;

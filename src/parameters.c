@@ -75,62 +75,88 @@ static int finite_range(const struct bq_workspace *w, uint32_t cell)
 	return isfinite(w->lo[cell]) && isfinite(w->hi[cell]);
 }
 
-/* A number rounded to a dtype that kernels->from_f32 knows, or an integer, which only another level makes: a code. */
-static float round_parameter(const struct bq_encoder *encoder, uint32_t dtype, float x, void *code)
+/* Whether a dtype's own conversion is not what rounds: integers, which only another level makes, and rounding up. */
+static int rounds_alone(const struct bq_encoder *encoder, uint32_t dtype)
+{
+	return bq_is_integer(dtype) || dtype == BQ_E8M0 || (encoder->rules->parameter_round == BQ_UP && dtype != BQ_F32);
+}
+
+static float round_alone(const struct bq_encoder *encoder, uint32_t dtype, float x, uint8_t *code)
 {
 	const struct bq_dtype_info *info = bq_dtype(dtype);
-	const int up = encoder->rules->parameter_round == BQ_UP || dtype == BQ_E8M0;
 	float rounded;
 
 	if (bq_is_integer(dtype)) {
-		rounded = clamp(up ? ceilf(x) : rintf(x), info->min, info->max);
+		rounded = clamp(encoder->rules->parameter_round == BQ_UP ? ceilf(x) : rintf(x), info->min, info->max);
 		rounded = rounded != rounded ? 0 : rounded;
-		*(uint8_t *)code = (uint8_t)(int32_t)rounded;
+		*code = (uint8_t)(int32_t)rounded;
 		return rounded;
 	}
-	/* Float32 is what is rounded. */
-	if (up && dtype != BQ_F32 && x > info->max)
-		x = info->max;
+	x = x > info->max ? info->max : x;
 	encoder->kernels->from_f32[dtype](&x, 1, code);
 	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
-	if (!up || !(rounded < x))
+	if (!(rounded < x))
 		return rounded;
 	/* The next code is the next number: none is negative here. */
 	if (info->nbytes == 1)
-		++*(uint8_t *)code;
+		++*code;
 	else
 		bq_store16(code, (uint16_t)(bq_load16(code) + 1));
 	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
 	return rounded;
 }
 
+/* x: to be rounded; rounded: what the codes decode to. */
+static void round_parameters(const struct bq_encoder *encoder, uint32_t dtype, uint32_t count, const float *x, float *rounded, uint8_t *codes)
+{
+	if (!rounds_alone(encoder, dtype)) {
+		encoder->kernels->from_f32[dtype](x, count, codes);
+		bq_widen(encoder->kernels, dtype, codes, count, rounded);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		rounded[i] = round_alone(encoder, dtype, x[i], codes + (size_t)i * bq_dtype(dtype)->nbytes);
+}
+
+/* What a scale is replaced by when its dtype made 0 of it, or when it is not finite; 0: it stays. */
+static float replacement(const struct bq_rules *rules, const struct bq_dtype_info *info, float scale)
+{
+	if (rules->zero_scale == BQ_EPSILON && scale == 0)
+		return info->epsilon;
+	return rules->zero_scale == BQ_LEAST && (scale == 0 || !isfinite(scale)) ? 0x1p-126f : 0;
+}
+
 /* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
- * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have;
- * has_parent: some level is around this one. */
+ * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have; has_parent: some level is around
+ * this one. */
 static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
 	uint32_t count, float *value, uint8_t *codes)
 {
 	const struct bq_rules *rules = encoder->rules;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
 	/* These become their largest number without a word; under a parent, which is made for it, by a rounding error only. */
-	const int saturates = !has_parent && dtype != BQ_F32 && (info->min >= 0 || rules->parameter_round == BQ_UP);
+	const int saturates = !has_parent && (info->min >= 0 || rounds_alone(encoder, dtype));
 	uint32_t overflows = 0;
+	float x[64];
 
-	for (uint32_t c = 0; c < count; c++) {
-		uint8_t *code = codes + (size_t)c * info->nbytes;
-		float x = canonical(value[c]);
-		const int finite = ranges ? finite_range(ranges, c) : isfinite(x);
+	for (uint32_t first = 0; first < count; first += 64, codes += 64 * info->nbytes) {
+		const uint32_t here = count - first < 64 ? count - first : 64;
 
-		if (rules->saturate && dtype != encoder->work)
-			x = clamp(x, info->min, info->max);
-		value[c] = round_parameter(encoder, dtype, x, code);
-		overflows += finite && (!isfinite(value[c]) || (saturates && x > info->max));
-		if (!is_scale)
-			continue;
-		if (rules->zero_scale == BQ_EPSILON && value[c] == 0)
-			value[c] = round_parameter(encoder, dtype, info->epsilon, code);
-		else if (rules->zero_scale == BQ_LEAST && (value[c] == 0 || !isfinite(value[c])))
-			value[c] = round_parameter(encoder, dtype, 0x1p-126f, code);
+		for (uint32_t i = 0; i < here; i++) {
+			x[i] = canonical(value[first + i]);
+			if (rules->saturate && dtype != encoder->work)
+				x[i] = clamp(x[i], info->min, info->max);
+		}
+		round_parameters(encoder, dtype, here, x, value + first, codes);
+		for (uint32_t i = 0; i < here; i++) {
+			float *rounded = &value[first + i];
+			const int lost = !isfinite(*rounded) || (saturates && x[i] > info->max);
+
+			overflows += lost && (ranges ? finite_range(ranges, first + i) : isfinite(x[i]));
+			x[i] = is_scale ? replacement(rules, info, *rounded) : 0;
+			if (x[i] != 0)
+				round_parameters(encoder, dtype, 1, &x[i], rounded, codes + (size_t)i * info->nbytes);
+		}
 	}
 	return overflows;
 }

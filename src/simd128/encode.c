@@ -22,14 +22,14 @@ static inline struct sixteen round_work(uint32_t work, struct sixteen s)
 	return s;
 }
 
-static inline struct sixteen quotients(const struct bq_quantizer *q, const float *x, size_t cell)
+static inline struct sixteen quotients(const struct bq_quantizer *q, int sided, const float *x, size_t cell)
 {
 	const v128_t scale = wasm_v128_load32_splat(q->scale + cell);
 	struct sixteen s;
 
 	for (int k = 0; k < 4; k++)
 		s.v[k] = wasm_v128_load(x + 4 * k);
-	if (q->min) {
+	if (sided && q->min) {
 		const v128_t min = wasm_v128_load32_splat(q->min + cell);
 
 		for (int k = 0; k < 4; k++)
@@ -44,7 +44,7 @@ static inline struct sixteen quotients(const struct bq_quantizer *q, const float
 			s.v[k] = wasm_f32x4_mul(s.v[k], scale);
 	}
 	s = round_work(q->work, s);
-	if (q->zero && !q->zero_after) {
+	if (sided && q->zero && !q->zero_after) {
 		const v128_t zero = wasm_v128_load32_splat(q->zero + cell);
 
 		for (int k = 0; k < 4; k++)
@@ -71,25 +71,30 @@ static inline v128_t to_int32(v128_t v)
 	return wasm_i32x4_sub(wasm_f32x4_add(v, bq_f32x4_splat(12582912.0f)), bq_u32x4_splat(0x4B400000));
 }
 
-/* after: what is added once v is rounded. */
-static inline v128_t integers(const struct bq_quantizer *q, v128_t v, v128_t after)
+/* after: what is added once v is rounded, if the codes have an offset. */
+static inline v128_t integers(const struct bq_quantizer *q, int sided, v128_t v, v128_t after)
 {
-	const v128_t min = wasm_f32x4_sub(wasm_v128_load32_splat(&q->code_min), after);
-	const v128_t max = wasm_f32x4_sub(wasm_v128_load32_splat(&q->code_max), after);
+	v128_t min = bq_f32x4_splat(q->code_min), max = bq_f32x4_splat(q->code_max);
 	v128_t fits;
 
+	if (sided && q->round != BQ_FIELD_HALF_UP) {
+		min = wasm_f32x4_sub(min, after);
+		max = wasm_f32x4_sub(max, after);
+	}
 	switch (q->round) {
 	case BQ_HALF_EVEN:
 		/* The addition of to_int32 rounds half to even; NaN lanes become 0. */
 		v = clamp(v, min, max);
-		return wasm_v128_and(wasm_i32x4_add(to_int32(v), to_int32(after)), wasm_f32x4_eq(v, v));
+		fits = wasm_f32x4_eq(v, v);
+		v = to_int32(v);
+		return wasm_v128_and(sided ? wasm_i32x4_add(v, to_int32(after)) : v, fits);
 	case BQ_HALF_AWAY:
 		/* roundf is the truncation of v + copysign(the float below 0.5, v) for |v| < 2^22; larger ones are clamped. */
 		fits = fits_int32(v);
 		v = clamp(v, wasm_f32x4_sub(min, bq_f32x4_splat(1)), wasm_f32x4_add(max, bq_f32x4_splat(1)));
 		v = wasm_f32x4_add(v, wasm_v128_bitselect(bq_f32x4_splat(0x1.fffffep-2f), v, bq_u32x4_splat(0x7FFFFFFF)));
 		v = clamp(wasm_f32x4_trunc(v), min, max);
-		return wasm_v128_and(to_int32(wasm_f32x4_add(v, after)), fits);
+		return wasm_v128_and(to_int32(sided ? wasm_f32x4_add(v, after) : v), fits);
 	default:
 		v = wasm_f32x4_add(v, wasm_f32x4_sub(bq_f32x4_splat(0.5f), min));
 		fits = fits_int32(v);
@@ -164,41 +169,45 @@ static void encode_some(const struct bq_quantizer *q, size_t cell, const float *
 
 enum kind { INTEGERS, MINIFLOATS, ENTRIES };
 
-/* kind is a constant where this is called: one loop here, one compiled for each. As a branch in the loop it cost a
+/* kind and sided (whether there is a zero point or min) are constants where this is called: one loop here, one compiled for each. As a branch in the loop it cost a
  * tenth (w4a16, V8 11.3: 1440 against 1590 Melem/s). */
 static inline __attribute__((always_inline)) void encode_groups(
-	const struct bq_quantizer *q, enum kind kind, const float *x, size_t count, size_t group, uint8_t *codes)
+	const struct bq_quantizer *given, enum kind kind, int sided, const float *x, size_t count, size_t group, uint8_t *codes)
 {
+	const struct bq_quantizer own = *given, *const q = &own; /* which codes cannot alias */
+
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)15;
 		const int drops = bq_drops_negative_zero(q, cell);
-		const v128_t after = q->zero && q->zero_after ? wasm_v128_load32_splat(q->zero + cell) : wasm_f32x4_splat(0);
+		const v128_t after = sided && q->zero && q->zero_after ? wasm_v128_load32_splat(q->zero + cell) : wasm_f32x4_splat(0);
 
 		BQ_ROLLED
 		for (size_t i = begin; i < begin + whole; i += 16) {
-			struct sixteen s = quotients(q, x + i, cell);
+			struct sixteen s = quotients(q, sided, x + i, cell);
 
 			if (kind == MINIFLOATS && q->nan_code && has_nan(s)) {
-				encode_some(q, cell, x + i, 16, codes + i);
+				encode_some(given, cell, x + i, 16, codes + i);
 				continue;
 			}
 			for (int k = 0; k < 4 && kind != ENTRIES; k++)
-				s.v[k] = kind == INTEGERS ? integers(q, s.v[k], after) : minifloats(q, s.v[k], drops);
+				s.v[k] = kind == INTEGERS ? integers(q, sided, s.v[k], after) : minifloats(q, s.v[k], drops);
 			wasm_v128_store(codes + i, kind == ENTRIES ? entries(q, s) : low_bytes(s));
 		}
 		if (whole < here)
-			encode_some(q, cell, x + begin + whole, here - whole, codes + begin + whole);
+			encode_some(given, cell, x + begin + whole, here - whole, codes + begin + whole);
 	}
 }
 
 void bq_encode_simd128(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes)
 {
-	if (bq_is_integer(q->value))
-		encode_groups(q, INTEGERS, x, count, group, codes);
+	if (bq_is_integer(q->value) && (q->min || q->zero))
+		encode_groups(q, INTEGERS, 1, x, count, group, codes);
+	else if (bq_is_integer(q->value))
+		encode_groups(q, INTEGERS, 0, x, count, group, codes);
 	else if (!q->ncodebook)
-		encode_groups(q, MINIFLOATS, x, count, group, codes);
+		encode_groups(q, MINIFLOATS, 0, x, count, group, codes);
 	else if (q->ncodebook <= 16)
-		encode_groups(q, ENTRIES, x, count, group, codes);
+		encode_groups(q, ENTRIES, 0, x, count, group, codes);
 	else
 		bq_encode_scalar(q, x, count, group, codes); /* a search of each lane's own */
 }

@@ -1663,8 +1663,16 @@ static void check_ranges(const struct arrays *a)
 static void simd128_gives_the_bytes_of_scalar(void)
 {
 	static const uint32_t works[] = { BQ_F32, BQ_F16, BQ_BF16 }, floats[] = { BQ_F8E4M3, BQ_F8E5M2, BQ_F4E2M1, BQ_F6E2M3 };
+	static float table[256], small_table[256], table_end[40]; /* 0 for codes that are none */
+	static uint8_t table_code[40];
 	uint32_t state = 77;
 
+	for (uint32_t i = 0; i < 40; i++) {
+		table_end[i] = 0.3f * (float)i - 2;
+		table_code[i] = (uint8_t)(i * 7 % 40);
+		table[i] = test_normal(&state);
+		small_table[i % 16] = table[i];
+	}
 	for (size_t count = 0; count <= 100; count++)
 		for (size_t group = 1; group <= 101; group += group < 20 ? 3 : 16) {
 			struct arrays a = any_arrays(count, group, &state);
@@ -1673,16 +1681,27 @@ static void simd128_gives_the_bytes_of_scalar(void)
 				const uint32_t bits = 1 + choice % 8, value = floats[choice / 9];
 				struct bq_quantizer q = { .value = BQ_I1 + bits - 1, .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
 					.code_min = -(float)(1 << (bits - 1)), .code_max = (float)(1 << (bits - 1)) - 1, .quotient = choice / 9 % 2,
-					.round = choice % 3, .work = works[choice / 3 % 3], .drop_negative_zero = choice / 18 };
+					.round = choice % 3, .work = works[choice / 3 % 3], .drop_negative_zero = choice / 18,
+					.min = choice % 4 == 2 ? a.min : NULL, .zero_after = choice / 12 % 2 };
 				struct bq_dequantizer d = { .value = choice % 2 ? BQ_I8 : BQ_U8, .scale = a.scale, .zero = choice % 4 == 3 ? a.zero : NULL,
 					.min = choice % 4 == 2 ? a.min : NULL, .work = works[choice % 3], .result = works[choice / 3 % 3] };
 
 				check_encoders(&a, &q);
 				check_decoders(&a, &d);
+				q.zero = q.min = NULL;
+				q.nan_code = choice % 5 == 4 ? 0x7E : 0;
 				q.value = d.value = value;
 				q.code_min = bq_dtype(value)->min;
 				q.code_max = bq_dtype(value)->max;
 				q.work = works[choice % 3];
+				check_encoders(&a, &q);
+				check_decoders(&a, &d);
+				q.nan_code = 0;
+				q.value = d.value = BQ_CODEBOOK;
+				q.codebook_end = table_end;
+				q.codebook_code = table_code;
+				q.ncodebook = d.ncodebook = choice % 4 ? 2 + choice % 15 : 40;
+				d.codebook = choice % 4 ? small_table : table;
 				check_encoders(&a, &q);
 				check_decoders(&a, &d);
 				if (test_failures > 20)

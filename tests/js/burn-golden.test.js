@@ -10,8 +10,9 @@ import { theCore } from '../../js/core/init.js';
 import { asDtype, bytesOf, goldenFolders, kernelRows, numbers, ready, sha256, throughCore } from './support.js';
 
 const folder = goldenFolders.map((each) => join(each, 'burn')).find(existsSync);
-const index = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
-const data = readFileSync(join(folder, 'data.bin'));
+const skip = folder ? false : 'no golden/burn here';
+const index = skip ? { inputs: [], cases: [] } : JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
+const data = skip ? null : readFileSync(join(folder, 'data.bin'));
 const region = ([offset, length]) => data.subarray(offset, offset + length);
 const inputs = new Map(index.inputs.map((each) => [each.name, each]));
 
@@ -52,7 +53,7 @@ const sameFloats = (got, expected, what) =>
 	assert.ok(got.length === expected.length && got.every((x, i) => Object.is(x, expected[i])), what);
 
 for (const kernels of kernelRows)
-	test(`${kernels}: ${cases.length} tensors`, async () => {
+	test(`${kernels}: ${cases.length} tensors`, { skip }, async () => {
 		await ready(kernels);
 		for (const [i, each] of cases.entries()) {
 			const { shape, data: at } = inputs.get(each.input);

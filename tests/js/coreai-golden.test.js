@@ -9,8 +9,9 @@ import { test } from 'node:test';
 import { asDtype, bytesOf, goldenFolders, kernelRows, numbers, ready, sha256, throughCore } from './support.js';
 
 const folder = goldenFolders.map((each) => join(each, 'coreai')).find(existsSync);
-const index = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
-const data = readFileSync(join(folder, 'data.bin'));
+const skip = folder ? false : 'no golden/coreai here';
+const index = skip ? { cases: [], composed_nested: [] } : JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
+const data = skip ? null : readFileSync(join(folder, 'data.bin'));
 const DTYPES = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
 
 /** An array of the set; bytes: null where only its hash was kept. */
@@ -106,7 +107,7 @@ function run(scheme, tensor, more, bandBytes) {
 }
 
 for (const kernels of kernelRows)
-	test(`${kernels}: ${index.cases.length} calibrations`, async () => {
+	test(`${kernels}: ${index.cases.length} calibrations`, { skip }, async () => {
 		await ready(kernels);
 		let compared = 0;
 		for (const each of index.cases) {
@@ -155,7 +156,7 @@ function nestedBlocks({ outer, nested }, shape) {
 }
 
 for (const kernels of kernelRows)
-	test(`${kernels}: ${index.composed_nested.length} nested calibrations`, async () => {
+	test(`${kernels}: ${index.composed_nested.length} nested calibrations`, { skip }, async () => {
 		await ready(kernels);
 		for (const [i, each] of index.composed_nested.entries()) {
 			const tensor = input(each.input);
