@@ -188,6 +188,33 @@ function crc32(bytes) {
 	return ~crc >>> 0;
 }
 
+test("the package's own test vectors (coreai.md, section 14.1)", async () => {
+	await ready();
+	const of = (dtype, qscheme = 'symmetric') => ({ dtype, qscheme });
+	for (const [values, spec, scale, zero] of [
+		[[-1, 0, 7], of('int8', 'asymmetric'), 8 / 255, -96],
+		[[-1, 0, 5], of('uint8', 'asymmetric'), 6 / 255, 42],
+		[[-1, 0, 3], of('int8'), 3 / 127.5],
+		[[-3, 0, 1], of('uint8'), 3 / 127.5, 128],
+		[[-3, 0, 3], of('int8', 'symmetric_with_clipping'), 3 / 127],
+		[[-3, 0, 3], of('uint8', 'symmetric_with_clipping'), 3 / 127.5, 128],
+		[[-1.5, 0, 1.5], of('int4', 'symmetric_with_clipping'), 1.5 / 7],
+		[[-3, 0, 3], of('float8_e4m3fn'), 3 / 448],
+		[[-3, 0, 3], of('float8_e5m2'), 3 / 57344],
+		[[-3, 0, 3], of('float4_e2m1fn'), 0.5],
+		[[0, 0, 0], of('int8'), 2 ** -23],
+	]) {
+		const scheme = fromCoreAI(spec);
+		const { planes } = quantize(Float32Array.from(values), { scheme, shape: [1, 3] });
+		assert.deepEqual(scalesOf(planes, scheme), [Math.fround(scale)], JSON.stringify(spec));
+		assert.deepEqual(planes.zeros && numbersOf(planes.zeros)[0], zero, JSON.stringify(spec));
+	}
+	// The moving average with its default constant: 3, then 6, is 3.03.
+	const observer = createObserver(fromCoreAI({}, { target: 'activation' }));
+	for (const most of [3, 6]) observer.observe(Float32Array.of(-most, 0, most), { shape: [1, 3] });
+	assert.ok(Math.abs(observer.ranges.max[0] - 3.03) < 1e-6);
+});
+
 test('every use has the verdict of coreai-opt 0.4.0, or one of the table', { skip: missing }, async () => {
 	await ready();
 	const listed = tables().find((table) => table.use).use;
@@ -226,19 +253,20 @@ const SWITCHES = {
 	export_off: { exporting: false },
 };
 
-test('every sequence of coreai-opt 0.4.0', { skip: missing }, async () => {
-	await ready();
-	assert.equal(sequences.length, 275);
-	for (const { id, spec, target, steps } of sequences) {
-		const scheme = fromCoreAI(spec, { target });
-		const observer = createObserver(scheme, { target });
-		steps.forEach((step, i) => {
-			const name = `${id}, step ${i}: ${step.op}`;
-			if (step.op === 'forward') checkForward(name, scheme, observer, step);
-			else checkSwitch(name, observer, step);
-		});
-	}
-});
+for (const kernels of KERNELS)
+	test(`${kernels}: every sequence of coreai-opt 0.4.0`, { skip }, async () => {
+		await ready(kernels);
+		assert.equal(sequences.length, 275);
+		for (const { id, spec, target, steps } of sequences) {
+			const scheme = fromCoreAI(spec, { target });
+			const observer = createObserver(scheme, { target });
+			steps.forEach((step, i) => {
+				const name = `${id}, step ${i}: ${step.op}`;
+				if (step.op === 'forward') checkForward(name, scheme, observer, step);
+				else checkSwitch(name, observer, step);
+			});
+		}
+	});
 
 function checkSwitch(name, observer, { op, error, observer_enabled: observing, fake_quant_enabled: fakeQuantizing }) {
 	if (error) assert.throws(() => observer.set(SWITCHES[op]), { code: 'unsupported' }, name);

@@ -165,7 +165,7 @@ test('round trips of every dtype, qscheme, formulation and granularity', () => {
 test('toCoreAI says its presets and refuses those of others with the reason', () => {
 	for (const { name, scheme } of presets().values()) {
 		if (scheme.rules === 'coreai') {
-			const again = quantize(WEIGHTS, { scheme: fromCoreAI(toCoreAI(scheme)), shape: [4, 64] });
+			const again = quantize(WEIGHTS, { scheme: fromCoreAI(toCoreAI(name)), shape: [4, 64] });
 			assert.deepEqual(again.planes, quantize(WEIGHTS, { scheme: name, shape: [4, 64] }).planes, name);
 		} else
 			assert.throws(
