@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { quantize } from '../../js/arrays/quantize.js';
 import { bitsPerWeight, checkBackend } from '../../js/coreai/index.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
-import { Problems } from '../../js/coreai/problems.js';
+import { Problems } from '../../js/problems.js';
 import { derived, readSpec } from '../../js/coreai/spec.js';
 import { toCoreAI } from '../../js/coreai/to.js';
 import { presets } from '../../js/presets.js';
