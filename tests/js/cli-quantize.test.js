@@ -156,7 +156,7 @@ describe('quantize', () => {
 		done('dequantize', at('spec/'), at('plain/'));
 		assert.match(
 			readFileSync(at('spec/config.json'), 'utf8'),
-			/"format": "pack-quantized"[^]*"group_size": 32[^]*"num_bits": 4/,
+			/"format": "pack-quantized"[\s\S]*"group_size": 32[\s\S]*"num_bits": 4/,
 		);
 		fails(1, /this scheme is none: .*scales\[1\]/, 'quantize', model, '--scheme', at('double.json'), '--dry-run');
 		fails(
