@@ -4,10 +4,20 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { valueName } from '../scheme.js';
+import { NARROW, valueName } from '../scheme.js';
+import { inferModuleFormat } from './format.js';
+import { quantizationScheme } from './quantization-scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Block} Block */
+
+/**
+ * @typedef {{ targets: string[], weights: Record<string, any>, input_activations: Record<string, any> | null,
+ *   output_activations: null, format: string }} Said a QuantizationScheme
+ */
+
+/** Its own arithmetic. */
+const RULES = 'compressed-tensors';
 
 /** Dtypes of scales that are not the values' own. @type {Record<string, string>} */
 export const SCALE_DTYPES = { f8e4m3: 'torch.float8_e4m3fn', e8m0: 'torch.uint8' };
@@ -53,7 +63,8 @@ function scaleDtype(field, scale, values) {
 /** @param {Scheme} scheme */
 function weightsOf(scheme) {
 	const { scales, zero, symmetric, mins, calibration = 'minmax' } = scheme;
-	const value = valueName(scheme);
+	// Codes without the lowest are read as any, unless it is the package that is to make them.
+	const value = scheme.rules === RULES ? valueName(scheme) : valueName(scheme).replace(NARROW, '');
 	const [inner, outer] = scales;
 	if (inner === undefined)
 		throw new BlockQuantError('bad-scheme', 'scheme.scales: expected one level or two, got none');
@@ -86,23 +97,37 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
 }
 
 /**
+ * How a file of compressed-tensors says what is stored in it, whoever's arithmetic made the codes.
+ * @param {Scheme} scheme
+ * @param {{ targets?: string[] }} [options]
+ * @returns {Said}
+ * @throws {BlockQuantError} unsupported: what such a file cannot hold, by its field
+ */
+export function storedScheme(scheme, { targets = ['Linear'] } = {}) {
+	const { rules, layout = 'planes', scales, activations } = scheme;
+	if (scales?.length > 1 && rules !== RULES)
+		refuse(`scales[1]: a file of its own multiplies by an outer scale as ${RULES} does, not ${shown(rules)}`);
+	const weights = weightsOf(scheme);
+	const inputs = activations ? inputsOf(activations) : null;
+	const format = layout === 'planes' ? formatOf(weights, inputs) : layout;
+	return { targets, weights, input_activations: inputs, output_activations: null, format };
+}
+
+/** @param {Record<string, any>} weights @param {Record<string, any> | null} inputs */
+const formatOf = (weights, inputs) =>
+	inferModuleFormat(quantizationScheme({ targets: [], weights, input_activations: inputs }));
+
+/**
  * The QuantizationScheme that says what a scheme does, with `format`: where it is stored.
  * @param {string | Scheme} nameOrScheme
  * @param {{ targets?: string[] }} [options] which modules; default: `['Linear']`
- * @returns {{ targets: string[], weights: Record<string, any>, input_activations: Record<string, any> | null,
- *   output_activations: null, format: string }}
+ * @returns {Said}
  * @throws {BlockQuantError} unsupported: what compressed-tensors cannot say, by its field
  */
-export function toCompressedTensors(nameOrScheme, { targets = ['Linear'] } = {}) {
+export function toCompressedTensors(nameOrScheme, options) {
 	const scheme = resolveScheme(nameOrScheme, { container: 'safetensors' });
-	const { rules, layout, activations, name = 'this scheme' } = scheme;
-	if (rules !== 'compressed-tensors' || !layout || layout === 'planes')
+	const { rules, layout, name = 'this scheme' } = scheme;
+	if (rules !== RULES || !layout || layout === 'planes')
 		throw new BlockQuantError('unsupported', `${name} is not stored in a layout of compressed-tensors`);
-	return {
-		targets,
-		weights: weightsOf(scheme),
-		input_activations: activations ? inputsOf(activations) : null,
-		output_activations: null,
-		format: layout,
-	};
+	return storedScheme(scheme, options);
 }

@@ -5,7 +5,7 @@ import { BlockQuantError, shown } from '../errors.js';
 import { E8M0 } from './dtypes.js';
 import { edgesOf, withAxis } from './granularity.js';
 import { parentEdges } from './nested.js';
-import { Problems } from './problems.js';
+import { Problems } from '../problems.js';
 import { derived, readSpec } from './spec.js';
 
 /** Bits of a float. @type {Record<string, number>} */
@@ -44,16 +44,16 @@ export function bitsPerWeight(json, shapes, { dtype = 'float32', module = 'Linea
 		);
 	const problems = new Problems();
 	const read = readSpec(json, problems);
-	problems.refuse();
+	problems.check();
 	const spec = { ...read, granularity: withAxis(read.granularity, module) };
 	const { block, parent } = parameterBits(spec, weightBits);
 	let bits = 0;
 	let weights = 0;
 	for (const shape of shapes) {
-		const edges = edgesOf(spec.granularity, shape.length, 'weight', problems.at('granularity'));
-		const nested = problems.at('qparam_qspec').at('granularity');
+		const edges = edgesOf(spec.granularity, shape.length, 'weight', problems.within('granularity'));
+		const nested = problems.within('qparam_qspec').within('granularity');
 		const parents = spec.qparam_qspec ? blocksOf(shape, parentEdges(spec, edges, 'weight', nested)) : 0;
-		problems.refuse();
+		problems.check();
 		const count = shape.reduce((product, dim) => product * dim, 1);
 		weights += count;
 		bits += count * derived(spec).n_bits + blocksOf(shape, edges) * block + parents * parent;

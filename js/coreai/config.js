@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import { shown } from '../errors.js';
-import { Problems, integerOf } from './problems.js';
+import { Problems } from '../problems.js';
+import { integerOf } from './granularity.js';
 import { readSpec } from './spec.js';
 
 /** @typedef {import('./spec.js').Spec} Spec */
@@ -92,7 +93,7 @@ function readSpecs(json, field, problems) {
 		if (key === undefined)
 			problems.add(text, `expected ${field.endsWith('output_spec') ? '0' : 'an index'} or "*" for a key`);
 		else if (specs.has(key)) problems.add(text, `the key ${key} twice`);
-		else specs.set(key, spec === null ? null : readSpec(spec, problems.at(text)));
+		else specs.set(key, spec === null ? null : readSpec(spec, problems.within(text)));
 	}
 	return specs;
 }
@@ -117,7 +118,7 @@ function readOpSpecs(json, problems) {
 	return Object.fromEntries(
 		Object.entries(DEFAULTS).map(([field, specs]) => [
 			field,
-			readSpecs(json[field] === undefined ? specs : json[field], field, problems.at(field)),
+			readSpecs(json[field] === undefined ? specs : json[field], field, problems.within(field)),
 		]),
 	);
 }
@@ -142,7 +143,7 @@ function readMap(json, problems, read, wrong = () => '') {
 	for (const [key, value] of Object.entries(json)) {
 		const message = wrong(key);
 		if (message) problems.add(key, message);
-		map.set(key, read(value, problems.at(key)));
+		map.set(key, read(value, problems.within(key)));
 	}
 	return map;
 }
@@ -161,13 +162,13 @@ function patternProblem(pattern) {
 function readModule(json, problems, fields = MODULE_FIELDS) {
 	const given = json === null ? NOTHING : json;
 	const legal = checkFields(given, fields, problems) ? given : NOTHING;
-	const own = MODULE_SPECS.map((field) => [field, readSpecs(legal[field] ?? null, field, problems.at(field))]);
+	const own = MODULE_SPECS.map((field) => [field, readSpecs(legal[field] ?? null, field, problems.within(field))]);
 	return {
 		...readOpSpecs(legal, problems),
 		...Object.fromEntries(own),
-		op_type_config: readMap(legal.op_type_config, problems.at('op_type_config'), readOp),
-		op_name_config: readMap(legal.op_name_config, problems.at('op_name_config'), readOp, patternProblem),
-		qat_schedule: readSchedule(legal.qat_schedule, problems.at('qat_schedule')),
+		op_type_config: readMap(legal.op_type_config, problems.within('op_type_config'), readOp),
+		op_name_config: readMap(legal.op_name_config, problems.within('op_name_config'), readOp, patternProblem),
+		qat_schedule: readSchedule(legal.qat_schedule, problems.within('qat_schedule')),
 	};
 }
 
@@ -184,10 +185,10 @@ export function readConfig(json) {
 	const problems = new Problems();
 	const wrapped = isObject(json) && Object.hasOwn(json, 'quantization_config');
 	if (wrapped) checkFields(json, ['quantization_config', 'quantization_spec'], problems);
-	const at = wrapped ? problems.at('quantization_config') : problems;
+	const at = wrapped ? problems.within('quantization_config') : problems;
 	const given = wrapped ? json.quantization_config : json;
 	const config = readWhole(checkFields(given, FIELDS, at) ? given : {}, at);
-	problems.refuse();
+	problems.check();
 	return config;
 }
 
@@ -201,9 +202,9 @@ function readWhole(json, problems) {
 		problems.add('execution_mode', `expected graph or eager, got ${shown(mode)}`);
 	/** @param {string} field @param {(key: string) => string} wrong */
 	const modules = (field, wrong) =>
-		readMap(json[field], problems.at(field), (module, at) => readModule(module, at), wrong);
+		readMap(json[field], problems.within(field), (module, at) => readModule(module, at), wrong);
 	return {
-		global_config: readModule(global_config, problems.at('global_config'), globals),
+		global_config: readModule(global_config, problems.within('global_config'), globals),
 		module_type_configs: modules('module_type_configs', typeProblem),
 		module_name_configs: modules('module_name_configs', patternProblem),
 		preserved_attributes: preserved,

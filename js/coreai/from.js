@@ -5,7 +5,7 @@ import { BlockQuantError, shown } from '../errors.js';
 import { DTYPES, E8M0 } from './dtypes.js';
 import { blockOfEdges, edgesOf, withAxis } from './granularity.js';
 import { levelsOf, parentEdges } from './nested.js';
-import { Problems } from './problems.js';
+import { Problems } from '../problems.js';
 import { readSpec } from './spec.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -37,7 +37,7 @@ function rankOf({ granularity: { block_size: size } }, rank) {
 
 /** The levels of scales, and of mins if there are any. @param {Spec} spec @param {number} rank @param {Target} target @param {Problems} problems @returns {Level[]} */
 function levels(spec, rank, target, problems) {
-	const edges = edgesOf(spec.granularity, rank, target, problems.at('granularity'));
+	const edges = edgesOf(spec.granularity, rank, target, problems.within('granularity'));
 	const block = spec.granularity.type === 'per_tensor' ? 'tensor' : blockOfEdges(edges);
 	const nested = spec.qparam_qspec;
 	if (!nested) {
@@ -46,7 +46,7 @@ function levels(spec, rank, target, problems) {
 		return [{ dtype: spec.scale_dtype === E8M0 ? 'e8m0' : fixed ? 'f32' : 'input', block }];
 	}
 	const { code, parent } = levelsOf(nested);
-	const outer = parentEdges(spec, edges, target, problems.at('qparam_qspec').at('granularity'));
+	const outer = parentEdges(spec, edges, target, problems.within('qparam_qspec').within('granularity'));
 	return [
 		{ dtype: code, block },
 		{ dtype: parent, block: outer ? blockOfEdges(outer) : 'tensor' },
@@ -99,8 +99,8 @@ export function schemeOfSpec(spec, options, problems) {
 export function fromCoreAI(json, options = {}) {
 	const problems = new Problems();
 	const spec = readSpec(json, problems);
-	problems.refuse();
+	problems.check();
 	const scheme = schemeOfSpec(spec, options, problems);
-	problems.refuse();
+	problems.check();
 	return scheme;
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import { shown } from '../errors.js';
-import { integerOf } from './problems.js';
 
 /** @typedef {import('../scheme.js').Block} Block */
 /** @typedef {{ type: string, axis: number | null, block_size?: number | number[] }} Granularity */
@@ -19,6 +18,12 @@ const MODULE_AXES = {
 	per_block: { plain: 1, transposed: 0 },
 };
 
+/** An integer, or text that is one, as YAML and forms have it. @param {unknown} value @returns {number | undefined} */
+export function integerOf(value) {
+	const number = typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
+	return Number.isSafeInteger(number) ? /** @type {number} */ (number) : undefined;
+}
+
 /** @param {unknown} size @param {boolean} inTuple */
 function blockSize(size, inTuple) {
 	const number = integerOf(size);
@@ -27,7 +32,7 @@ function blockSize(size, inTuple) {
 
 /**
  * @param {any} json
- * @param {import('./problems.js').Problems} problems at the granularity's field
+ * @param {import('../problems.js').Problems} problems at the granularity's field
  * @returns {Granularity}
  */
 export function readGranularity(json, problems) {
@@ -54,7 +59,7 @@ export function readGranularity(json, problems) {
 	return granularity;
 }
 
-/** @param {any} json @param {Granularity} granularity @param {import('./problems.js').Problems} problems */
+/** @param {any} json @param {Granularity} granularity @param {import('../problems.js').Problems} problems */
 function readBlockSize({ block_size: size, axis }, granularity, problems) {
 	if (size === undefined) return problems.add('block_size', 'missing; expected a size, or one for each axis');
 	const tuple = Array.isArray(size);
@@ -84,7 +89,7 @@ export function withAxis(granularity, module) {
  * @param {Granularity} granularity
  * @param {number} rank of the tensor
  * @param {'weight' | 'activation'} target
- * @param {import('./problems.js').Problems} problems at the granularity's field
+ * @param {import('../problems.js').Problems} problems at the granularity's field
  * @returns {number[]}
  */
 export function edgesOf(granularity, rank, target, problems) {

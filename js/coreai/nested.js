@@ -6,7 +6,7 @@ import { DTYPES, PARENTS } from './dtypes.js';
 import { edgesOf } from './granularity.js';
 
 /** @typedef {import('./spec.js').Spec} Spec */
-/** @typedef {import('./problems.js').Problems} Problems */
+/** @typedef {import('../problems.js').Problems} Problems */
 
 /**
  * The qscheme that a nested spec must have: scales are not negative, so unsigned codes begin at 0 and the others are
@@ -62,8 +62,10 @@ export function parentEdges(outer, edges, target, problems) {
 	let { granularity } = nested;
 	const { axis, type, block_size: size } = granularity;
 	if (type === 'per_block' && axis === null && !Array.isArray(size)) {
-		if (outer.granularity.axis === null)
+		if (outer.granularity.axis === null) {
 			problems.add('axis', 'missing: the outer blocks span several axes, none of which it could follow');
+			return null;
+		}
 		granularity = { ...granularity, axis: outer.granularity.axis };
 	}
 	const cells = edgesOf(granularity, edges.length, target, problems);

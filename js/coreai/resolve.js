@@ -3,7 +3,7 @@
 
 import { checkBackend } from './backends.js';
 import { schemeOfSpec } from './from.js';
-import { Problems } from './problems.js';
+import { Problems } from '../problems.js';
 
 /** @typedef {import('./config.js').ModuleConfig} ModuleConfig */
 /** @typedef {import('./config.js').OpConfig} OpConfig */
@@ -168,7 +168,7 @@ function resolved(module, { op, kind, key, spec }, schedule, backend) {
 	if (backend !== undefined) checkBackend(spec, backend, { target, rank, where });
 	const problems = new Problems(where);
 	const scheme = schemeOfSpec(spec, { target, rank, module: className(module.type) }, problems);
-	problems.refuse();
+	problems.check();
 	return { module: module.name, op, kind, key, spec, scheme, observer: { target, ...scheduleOf(schedule) } };
 }
 

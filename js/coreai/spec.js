@@ -6,7 +6,7 @@ import { shown } from '../errors.js';
 import { DTYPES, E8M0, WITH_E8M0, canonical } from './dtypes.js';
 import { readGranularity } from './granularity.js';
 import { NESTED_FIELDS, checkNested } from './nested.js';
-import { Problems } from './problems.js';
+import { Problems } from '../problems.js';
 
 /**
  * @typedef {object} Spec a QuantizationSpec with every default filled in
@@ -129,10 +129,10 @@ export function readSpec(json, problems, more = []) {
 	}
 	spec.granularity = readGranularity(
 		json.granularity === undefined ? { type: 'per_tensor' } : json.granularity,
-		problems.at('granularity'),
+		problems.within('granularity'),
 	);
-	spec.float_range = readRange(json.float_range, problems.at('float_range'));
-	spec.qparam_qspec = readNested(json.qparam_qspec, problems.at('qparam_qspec'));
+	spec.float_range = readRange(json.float_range, problems.within('float_range'));
+	spec.qparam_qspec = readNested(json.qparam_qspec, problems.within('qparam_qspec'));
 	// The package makes plain fp4 scales powers of two; nested scales are numbers of the nested dtype instead.
 	const scale = json.scale_dtype ?? (spec.dtype === 'float4_e2m1fn_x2' && !spec.qparam_qspec ? E8M0 : null);
 	spec.scale_dtype = canonical(scale);
@@ -156,7 +156,7 @@ function readNested(json, problems) {
 export function specOf(json) {
 	const problems = new Problems();
 	const spec = readSpec(json, problems);
-	problems.refuse();
+	problems.check();
 	return spec;
 }
 

@@ -3,6 +3,7 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { E8M0, dtypeOfValue } from './dtypes.js';
+import { resolveScheme } from '../presets.js';
 import { nestedOfLevels } from './nested.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -75,11 +76,12 @@ function qschemeOf({ value, zero, mins, symmetric }, narrow) {
 
 /**
  * The QuantizationSpec that says the same, with only the fields that differ from its defaults.
- * @param {Scheme} scheme
+ * @param {string | Scheme} nameOrScheme
  * @returns {any}
- * @throws {BlockQuantError} unsupported, with the reason
+ * @throws {BlockQuantError} unsupported, with the reason; unknown-scheme
  */
-export function toCoreAI(scheme) {
+export function toCoreAI(nameOrScheme) {
+	const scheme = resolveScheme(nameOrScheme);
 	const { value, rules = 'plain', layout = 'planes', calibration = 'minmax', mins, activations, observer } = scheme;
 	if (rules !== 'coreai') refuse('rules', `it calculates by its own, not by ${shown(rules)}`);
 	if (layout !== 'planes') refuse('layout', `it keeps codes and parameters apart; got ${shown(layout)}`);

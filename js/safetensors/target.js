@@ -1,7 +1,7 @@
 // target.js - what a scheme means for a safetensors model: compressed-tensors' planes for each weight.
 // SPDX-License-Identifier: MIT
 
-import { toCompressedTensors } from '../compressed-tensors/to.js';
+import { storedScheme } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
@@ -35,19 +35,21 @@ export function safetensorsTarget(_, { scheme: given, ...others }) {
 		scheme,
 		mayCopy: false,
 		choose: () => ({ scheme }),
-		outputs: ({ name }, planes) =>
-			planes.map(({ name: plane, dtype, shape, nbytes }) => ({
+		outputs({ name, shape: whole }, planes) {
+			checkGroups(scheme, whole);
+			return planes.map(({ name: plane, dtype, shape, nbytes }) => ({
 				name: parameterName(moduleOf(name) ?? '', plane),
 				dtype,
 				shape,
 				nbytes,
-			})),
+			}));
+		},
 		stamp: null,
 	};
 }
 
 /**
- * A safetensors file carries compressed-tensors' layouts, made from weights alone.
+ * A safetensors file carries compressed-tensors' layouts, made from weights alone: the one that fits, where a scheme names none.
  * @param {string | Scheme} given
  * @returns {Scheme}
  */
@@ -58,7 +60,7 @@ function schemeForFile(given) {
 	const name = scheme.name ?? 'this scheme';
 	let args;
 	try {
-		args = toCompressedTensors(scheme);
+		args = storedScheme(scheme);
 	} catch (error) {
 		if (!(error instanceof BlockQuantError) || error.code === 'bad-scheme') throw error;
 		throw new BlockQuantError(
@@ -75,7 +77,16 @@ function schemeForFile(given) {
 				`for a file of weights use ${weightOnly(weights)}`,
 		);
 	}
-	return scheme;
+	if (args.format === scheme.layout) return scheme;
+	const { name: _, ...rest } = scheme;
+	return { ...rest, layout: args.format };
+}
+
+/** Readers of these files know whole groups only. @param {Scheme} scheme @param {number[]} shape */
+function checkGroups({ scales: [{ block }] }, shape) {
+	const cols = shape[shape.length - 1];
+	if (typeof block === 'number' && cols % block !== 0)
+		throw new BlockQuantError('bad-shape', `rows of ${cols} values are no whole groups of ${block}`);
 }
 
 /**

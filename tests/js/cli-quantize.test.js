@@ -147,10 +147,18 @@ describe('quantize', () => {
 		);
 		const spec = { dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } };
 		const nested = { ...spec, qparam_qspec: { dtype: 'uint8' } };
+		const double = { ...spec, qparam_qspec: { dtype: 'uint8', qscheme: 'asymmetric' } };
 		writeFileSync(at('spec.json'), JSON.stringify(spec));
 		writeFileSync(at('nested.json'), JSON.stringify(nested));
-		// Told to be Core AI's; a safetensors file carries another system's layouts.
-		fails(1, /this scheme is none: /, 'quantize', model, '--scheme', at('spec.json'), '--dry-run');
+		writeFileSync(at('double.json'), JSON.stringify(double));
+		// Told to be Core AI's by its fields: its codes, in the layout of these files that fits.
+		assert.match(done('quantize', model, at('spec/'), '--scheme', at('spec.json')), /quantized to a custom scheme/);
+		done('dequantize', at('spec/'), at('plain/'));
+		assert.match(
+			readFileSync(at('spec/config.json'), 'utf8'),
+			/"format": "pack-quantized"[\s\S]*"group_size": 32[\s\S]*"num_bits": 4/,
+		);
+		fails(1, /this scheme is none: .*scales\[1\]/, 'quantize', model, '--scheme', at('double.json'), '--dry-run');
 		fails(
 			2,
 			/nested\.json: qparam_qspec\.qscheme: /,

@@ -1,196 +1,333 @@
-// coreai-golden.test.js - what coreai-opt makes of a tensor, said in the scheme language: scales, zero points, minimums,
-// codes and fake-quantized values, nested ones too, in both kernel rows and in small bands.
+// coreai-golden.test.js - codes, parameters and fake-quantized values of coreai-opt 0.4.0, and of its parts chained as a nested spec.
 // SPDX-License-Identifier: MIT
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { asDtype, bytesOf, goldenFolders, kernelRows, numbers, ready, sha256, throughCore } from './support.js';
+import { MAX_BAND, planTensor } from '../../js/arrays/plan.js';
+import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js';
+import { KERNELS } from '../../js/core/abi.js';
+import { DTYPES, canonical } from '../../js/coreai/dtypes.js';
+import { fromCoreAI } from '../../js/coreai/from.js';
+import { narrowed } from '../../js/arrays/floats.js';
+import { createObserver } from '../../js/observers/observer.js';
+import {
+	areGolden,
+	cases,
+	golden,
+	input,
+	isGolden,
+	missing,
+	nestedCases,
+	numbersOf,
+	sequences,
+	tables,
+	validation,
+} from './coreai-support.js';
+import { random, ready, throughCore } from './support.js';
 
-const folder = goldenFolders.map((each) => join(each, 'coreai')).find(existsSync);
-const skip = folder ? false : 'no golden/coreai here';
-const index = skip ? { cases: [], composed_nested: [] } : JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
-const data = skip ? null : readFileSync(join(folder, 'data.bin'));
-const DTYPES = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
+const skip = missing;
 
-/** An array of the set; bytes: null where only its hash was kept. */
-function array(at) {
-	const { dtype, shape, length, offset } = index.arrays[at];
-	return { dtype, shape, bytes: offset === null ? null : data.subarray(offset, offset + length) };
-}
+/** How many cases of a kind there must be: a filter that loses some is seen. */
+const NCASES = { small: 1458, big: 432, half: 540, conv: 108, act: 72, float_range: 140, ste: 72 };
 
-function input(name) {
-	const { dtype, shape, bytes } = array(index.inputs[name].array);
-	return { shape, dtype: DTYPES[dtype], data: numbers(bytes, DTYPES[dtype]) };
-}
+for (const kernels of KERNELS) {
+	for (const [group, count] of Object.entries(NCASES))
+		test(`${kernels}: ${group}`, { skip }, async () => {
+			await ready(kernels);
+			const own = cases.filter(({ id }) => id.startsWith(`${group}/`));
+			assert.equal(own.length, count);
+			for (const each of own) checkCase(each);
+		});
 
-const floats = (at) => numbers(array(at).bytes, 'f32');
-/** Float32 values against an array of any float dtype: by value, since zeros have no sign there; else by hash. */
-function sameFloats(got, at, what) {
-	const { dtype, bytes } = array(at);
-	const widened = { F32: (x) => x, F16: fromF16, BF16: fromBf16 }[dtype];
-	if (bytes) sameValues(got, Float32Array.from(numbers(bytes, DTYPES[dtype]), widened), what);
-	else sameBytes(bytesOf(asDtype(got, DTYPES[dtype])), at, what);
-}
-
-const VALUES = { float8_e4m3fn: 'f8e4m3', float8_e5m2: 'f8e5m2', float4_e2m1fn_x2: 'f4e2m1' };
-
-/** A QuantizationSpec without its granularity. */
-function schemeOf(spec, scales) {
-	const { dtype, qscheme = 'symmetric', qformulation = 'zp' } = spec;
-	const value = VALUES[dtype] ?? dtype.replace('uint', 'u').replace('int', 'i');
-	const scheme = { value, scales, rules: 'coreai' };
-	if (qscheme === 'symmetric_with_clipping' && value[0] === 'i') scheme.value += '-narrow';
-	const symmetric = qscheme !== 'asymmetric';
-	if (VALUES[dtype]) return scheme;
-	if (qformulation === 'minval') scheme.mins = scales;
-	else if (!symmetric || value[0] === 'u') scheme.zero = value;
-	if (symmetric && (scheme.mins || scheme.zero)) scheme.symmetric = true;
-	return scheme;
-}
-
-/** Bytes against an array, by its hash: of some that is all there is. */
-const sameBytes = (got, at, what) => assert.equal(sha256(got), index.arrays[at].sha256, what);
-
-const sameValues = (got, expected, what) =>
-	assert.ok(got.length === expected.length && got.every((x, i) => x === expected[i]), what);
-
-/** The least and the largest of each block, and 0, in the order of the grid. */
-function rangesOf({ data: weights, shape, dtype }, block) {
-	const grid = shape.map((dim, axis) => dim / block[axis]);
-	const cells = grid.reduce((n, dim) => n * dim, 1);
-	const range = { min: new Float32Array(cells), max: new Float32Array(cells) };
-	const widened =
-		dtype === 'f32'
-			? weights
-			: Float32Array.from(weights, (code) => (dtype === 'bf16' ? fromBf16(code) : fromF16(code)));
-	widened.forEach((x, i) => {
-		let cell = 0;
-		for (let axis = 0, left = widened.length, at = i; axis < shape.length; axis++) {
-			left /= shape[axis];
-			cell = cell * grid[axis] + Math.floor(Math.floor(at / left) / block[axis]);
-			at %= left;
-		}
-		range.min[cell] = Math.min(range.min[cell], x);
-		range.max[cell] = Math.max(range.max[cell], x);
-	});
-	return range;
-}
-
-const word = new DataView(new ArrayBuffer(4));
-function fromBf16(code) {
-	word.setUint32(0, code * 65536);
-	return word.getFloat32(0);
-}
-function fromF16(code) {
-	const magnitude = code & 0x3ff;
-	const exponent = (code >> 10) & 31;
-	const value = exponent ? (1 + magnitude / 1024) * 2 ** (exponent - 15) : magnitude * 2 ** -24;
-	return code & 0x8000 ? -value : value;
-}
-
-/** An end of float_range replaces that of every block; both: float32 bounds, whatever the tensor's dtype. */
-function optionsOf({ spec, block }, tensor) {
-	const [lo, hi] = spec.float_range ?? [null, null];
-	if (lo === null && hi === null) return {};
-	const ranges = rangesOf(tensor, block);
-	if (lo !== null) ranges.min.fill(lo);
-	if (hi !== null) ranges.max.fill(hi);
-	return { ranges, ...(lo !== null && hi !== null && { correct: true }) };
-}
-
-/** The planes of a tensor by their names, and its fake-quantized values as bytes of its dtype. */
-function run(scheme, tensor, more, bandBytes) {
-	const { infos, stored, fake, report } = throughCore({ ...tensor, scheme, ...more, bandBytes });
-	return { planes: Object.fromEntries(infos.map(({ name }, p) => [name, stored[p]])), fake, report };
-}
-
-for (const kernels of kernelRows)
-	test(`${kernels}: ${index.cases.length} calibrations`, { skip }, async () => {
+	test(`${kernels}: nested`, { skip }, async () => {
 		await ready(kernels);
-		let compared = 0;
-		for (const each of index.cases) {
-			if (each.fq_nonfinite) continue; // hi - lo overflows in float16: a scale that is refused
-			const tensor = input(each.input);
-			const wide = each.block.every((edge, axis) => edge === tensor.shape[axis]);
-			const block = wide && tensor.shape.length === 2 ? 'tensor' : each.block;
-			const dtype = each.spec.scale_dtype || /float4/.test(each.spec.dtype) ? 'e8m0' : 'f32';
-			const scheme = schemeOf(each.spec, [{ dtype, block }]);
-			if (scheme.mins) scheme.mins = [{ dtype: 'f32', block }];
-			const got = run(scheme, tensor, optionsOf(each, tensor), compared % 2 ? 8e6 : 300);
-			const what = `${each.id}: ${JSON.stringify(scheme)}`;
-			const scale = floats(each.scale);
-			if (dtype === 'f32') sameValues(numbers(got.planes['scales.0'], 'f32'), scale, `${what}: scales`);
-			else
-				sameValues(
-					Float32Array.from(got.planes['scales.0'], (code) => 2 ** (code - 127)),
-					scale,
-					`${what}: scales`,
-				);
-			if (scheme.zero) {
-				const { bytes } = array(each.zero_point);
-				const expected = new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-				sameValues(got.planes.zeros.map(Number), Uint8Array.from(expected), `${what}: zero points`);
-			}
-			if (scheme.mins)
-				sameValues(
-					numbers(got.planes['mins.0'], 'f32').map((x) => -x),
-					floats(each.minval),
-					`${what}: minimums`,
-				);
-			sameBytes(got.planes.values, each.codes, `${what}: codes`);
-			sameFloats(got.fake, each.fq, `${what}: fake-quantized values`);
-			compared++;
-		}
-		assert.equal(compared, index.cases.length - 24);
+		assert.equal(nestedCases.length, 99);
+		for (const each of nestedCases) checkNested(each);
 	});
 
-/** The blocks of a nested calibration, in weights: the parents' cover whole blocks of the children's. */
-function nestedBlocks({ outer, nested }, shape) {
-	const { block_size: size } = outer.granularity;
-	const inner = outer.granularity.type === 'per_channel' ? [1, shape[1]] : [1, size];
-	const { type, block_size: children } = nested.granularity;
-	const parents = { per_tensor: 'tensor', per_channel: [1, shape[1]], per_block: [1, size * children] };
-	return [inner, parents[type]];
+	test(`${kernels}: the worked example of docs/coreai.md`, async () => {
+		await ready(kernels);
+		const { spec, scheme } = tables()
+			.find((table) => table.nested)
+			.nested.find(({ name }) => name === 'NVFP4');
+		const { example } = tables().find((table) => table.example);
+		const gains = [1, 1 / 4, 1 / 64, 0];
+		const data = Float32Array.from({ length: 64 }, (_, i) => ((((37 * i + 11) % 101) - 50) / 128) * gains[i >> 4]);
+		const quantized = quantize(data, { scheme: fromCoreAI(spec), shape: [1, 64] });
+		assert.deepEqual(fromCoreAI(spec), scheme);
+		const hex = (bytes) => Buffer.from(bytes).toString('hex');
+		const { planes } = quantized;
+		assert.deepEqual(
+			[...planes['scales.0'].bytes].map((code) => hex([code])),
+			example['scales.0'],
+		);
+		assert.equal(hex([...planes['scales.1'].bytes].reverse()), example['scales.1']);
+		const digits = [...planes.values.bytes].map((code) => code.toString(16)).join('');
+		assert.deepEqual(digits.match(/.{16}/g), example.values);
+		assert.deepEqual([...dequantize(quantized).subarray(0, 3)], example.decoded.map(Math.fround));
+	});
 }
 
-for (const kernels of kernelRows)
-	test(`${kernels}: ${index.composed_nested.length} nested calibrations`, { skip }, async () => {
+/** An E8M0 code says its scale, any other is a number of its plane. */
+const scalesOf = (planes, { scales: [{ dtype }] }) =>
+	numbersOf(planes['scales.0'], dtype === 'e8m0' ? dtype : undefined);
+
+/** Of a scheme that fixes one end. */
+function rangesOf(scheme, data, options) {
+	const observer = createObserver(scheme, { target: 'weight' });
+	observer.observe(data, options);
+	return observer.ranges;
+}
+
+let turn = 0;
+
+/** A tensor through the core, every other one in small bands: its planes by name, and its fake-quantized values. */
+function run(data, options) {
+	const { infos, stored, fake } = throughCore({ data, ...options, bandBytes: turn++ % 2 ? 300 : MAX_BAND });
+	const planes = infos.map(({ name, dtype }, p) => [name, { dtype, bytes: stored[p] }]);
+	return { planes: Object.fromEntries(planes), fake };
+}
+
+function checkCase({
+	id,
+	spec,
+	target,
+	input: name,
+	scale,
+	zero_point: zero,
+	minval,
+	codes,
+	fq,
+	fq_nonfinite: nonfinite,
+}) {
+	const { data, options } = input(name);
+	const scheme = fromCoreAI(spec, { target, rank: options.shape.length });
+	const ranges = scheme.observer?.range?.includes(null) ? rangesOf(scheme, data, options) : undefined;
+	const { planes, fake } = run(data, { ...options, scheme, ranges });
+	assert.ok(areGolden(scale, scalesOf(planes, scheme)), `${id}: scale`);
+	if (planes.zeros) assert.deepEqual(numbersOf(planes.zeros), [...golden(zero).values], `${id}: zero point`);
+	if (planes['mins.0']) {
+		const mins = numbersOf(planes['mins.0']).map((min) => (min === 0 ? 0 : -min));
+		assert.ok(areGolden(minval, mins), `${id}: minval`);
+	}
+	if (nonfinite) return; // f16 ranges that overflow: scales are infinite, and what is made with them is no number
+	assert.ok(isGolden(codes, planes.values.bytes), `${id}: codes`);
+	assert.ok(isGolden(fq, narrowed(fake, options.dtype)), `${id}: fake quantized`);
+}
+
+function checkNested(row) {
+	const { id, outer, nested, input: name } = row;
+	const { data, options } = input(name);
+	const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
+	const { planes, fake } = run(data, { ...options, scheme });
+	assert.ok(isGolden(row.scale_codes, planes['scales.0'].bytes), `${id}: scale codes`);
+	assert.ok(areGolden(row.scale_parent, numbersOf(planes['scales.1'], 'f32')), `${id}: scale parents`);
+	if (row.minval_codes !== undefined) {
+		assert.ok(isGolden(row.minval_codes, planes['mins.0'].bytes), `${id}: minval codes`);
+		assert.ok(areGolden(row.minval_parent, numbersOf(planes['mins.1'], 'f32')), `${id}: minval parents`);
+	}
+	if (planes.zeros)
+		assert.deepEqual(numbersOf(planes.zeros), [...golden(row.zero_point).values], `${id}: zero points`);
+	assert.ok(isGolden(row.codes, planes.values.bytes), `${id}: codes`);
+	// The reference gives minus a min of 0 where the scale is 0 as well.
+	const perBlock = data.length / planes['scales.0'].bytes.length;
+	const values = fake.map((x, i) => {
+		const block = Math.floor(i / perBlock);
+		const nothing = planes['mins.0'] && !planes['scales.0'].bytes[block] && !planes['mins.0'].bytes[block];
+		return nothing ? -0 : x;
+	});
+	assert.ok(areGolden(row.fq_guarded, values), `${id}: fake quantized`);
+}
+
+/** A layout that packs the values of a scheme, for tensors of whole rows. */
+function packedLayout({ value }) {
+	if (value === 'f4e2m1') return 'nvfp4-pack-quantized';
+	return value === 'f8e4m3' ? 'float-quantized' : 'pack-quantized';
+}
+
+test('every nested spec is packed, and read back as the same values', { skip }, async () => {
+	await ready();
+	for (const { id, outer, nested, input: name } of nestedCases) {
+		const { data, options } = input(name);
+		const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
+		const packed = quantize(data, { ...options, scheme: { ...scheme, layout: packedLayout(scheme) } });
+		const [values] = Object.values(packed.planes);
+		const { bits } = DTYPES.get(canonical(outer.dtype));
+		assert.equal(values.bytes.length, (data.length * bits) / 8, id);
+		const plain = quantize(data, { ...options, scheme });
+		assert.deepEqual(dequantize(structuredClone(packed)), dequantize(plain), id);
+	}
+});
+
+test('Q4_K is a nested spec: its blocks are those of the worked example G, and ggml reads them', async () => {
+	await ready();
+	const { spec } = tables()
+		.find((table) => table.nested)
+		.nested.find(({ name }) => name === 'Q4_K');
+	const scheme = { ...fromCoreAI(spec), layout: 'ggml-q4_k' };
+	// coreai.md, section 12.5, variant B.
+	const gains = [1, 0.5, 0.25, 0.75, 0.125, 1.5, 0, 0.625];
+	const offsets = [0, 0.125, -0.25, 0, 0.5, 0.25, 0, -0.0625];
+	const data = Float32Array.from(
+		{ length: 256 },
+		(_, i) => ((((29 * i + 7) % 64) - 32) / 64) * gains[i >> 5] + offsets[i >> 5],
+	);
+	const { bytes } = quantize(data, { scheme, shape: [1, 256] });
+	const hex = Buffer.from(bytes).toString('hex');
+	assert.equal(hex.slice(0, 32), '181610206cd511603fce2fac099f00da');
+	assert.equal(hex.slice(32, 96), '921980f76ee65dc43bb32a910880f76ed55cc43ba32a91087ff76ed54cc43ba2');
+	assert.equal(crc32(bytes), 0x08519508);
+	const planes = quantize(data, { scheme: fromCoreAI(spec), shape: [1, 256] });
+	const expected = dequantize(planes);
+	assert.deepEqual(dequantize({ scheme, shape: [1, 256], bytes }), expected);
+	assert.deepEqual(dequantize({ scheme: 'ggml:q4_k', shape: [1, 256], bytes }), expected);
+	const error = data.reduce((sum, x, i) => sum + (x - expected[i]) ** 2, 0);
+	assert.ok(Math.abs(error - 0.0540586) < 5e-8, `squared error ${error}`);
+});
+
+/** CRC-32 as zlib has it. */
+function crc32(bytes) {
+	let crc = -1;
+	for (const byte of bytes) {
+		crc ^= byte;
+		for (let k = 0; k < 8; k++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return ~crc >>> 0;
+}
+
+test("the package's own test vectors (coreai.md, section 14.1)", async () => {
+	await ready();
+	const of = (dtype, qscheme = 'symmetric') => ({ dtype, qscheme });
+	for (const [values, spec, scale, zero] of [
+		[[-1, 0, 7], of('int8', 'asymmetric'), 8 / 255, -96],
+		[[-1, 0, 5], of('uint8', 'asymmetric'), 6 / 255, 42],
+		[[-1, 0, 3], of('int8'), 3 / 127.5],
+		[[-3, 0, 1], of('uint8'), 3 / 127.5, 128],
+		[[-3, 0, 3], of('int8', 'symmetric_with_clipping'), 3 / 127],
+		[[-3, 0, 3], of('uint8', 'symmetric_with_clipping'), 3 / 127.5, 128],
+		[[-1.5, 0, 1.5], of('int4', 'symmetric_with_clipping'), 1.5 / 7],
+		[[-3, 0, 3], of('float8_e4m3fn'), 3 / 448],
+		[[-3, 0, 3], of('float8_e5m2'), 3 / 57344],
+		[[-3, 0, 3], of('float4_e2m1fn'), 0.5],
+		[[0, 0, 0], of('int8'), 2 ** -23],
+	]) {
+		const scheme = fromCoreAI(spec);
+		const { planes } = quantize(Float32Array.from(values), { scheme, shape: [1, 3] });
+		assert.deepEqual(scalesOf(planes, scheme), [Math.fround(scale)], JSON.stringify(spec));
+		assert.deepEqual(planes.zeros && numbersOf(planes.zeros)[0], zero, JSON.stringify(spec));
+	}
+	// The moving average with its default constant: 3, then 6, is 3.03.
+	const observer = createObserver(fromCoreAI({}, { target: 'activation' }));
+	for (const most of [3, 6]) observer.observe(Float32Array.of(-most, 0, most), { shape: [1, 3] });
+	assert.ok(Math.abs(observer.ranges.max[0] - 3.03) < 1e-6);
+});
+
+test('every use has the verdict of coreai-opt 0.4.0, or one of the table', { skip: missing }, async () => {
+	await ready();
+	const listed = tables().find((table) => table.use).use;
+	const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+	for (const row of validation().use) {
+		const { kwargs, target, forward, scale_shape: scale } = row;
+		const shape = row.shape ?? (row.why.startsWith('empty') ? [0, 4] : [4, 8]);
+		let found;
+		try {
+			const scheme = fromCoreAI(kwargs, { target: target.toLowerCase(), rank: shape.length });
+			const planes = planTensor(scheme, shape, 'f32').planes;
+			found = planes.find(({ role }) => role === 'scales.0').shape;
+		} catch (error) {
+			found = error.code;
+			assert.equal(error.name, 'BlockQuantError', error.stack);
+		}
+		const name = JSON.stringify(row);
+		const own = listed.find(
+			(each) => same(each.kwargs, kwargs) && each.target === target && same(each.shape ?? [4, 8], shape),
+		);
+		if (own) assert.deepEqual(found, own.ours, name);
+		else if (forward === 'ok') {
+			const blocks = (dims) => dims.reduce((product, dim) => product * dim, 1);
+			assert.ok(Array.isArray(found), `${name}: ${found}`);
+			assert.equal(blocks(found), blocks(scale), name);
+		} else assert.equal(typeof found, 'string', name);
+	}
+});
+
+const SWITCHES = {
+	observer_on: { observing: true },
+	observer_off: { observing: false },
+	fake_quant_on: { fakeQuantizing: true },
+	fake_quant_off: { fakeQuantizing: false },
+	export_on: { exporting: true },
+	export_off: { exporting: false },
+};
+
+for (const kernels of KERNELS)
+	test(`${kernels}: every sequence of coreai-opt 0.4.0`, { skip }, async () => {
 		await ready(kernels);
-		for (const [i, each] of index.composed_nested.entries()) {
-			const tensor = input(each.input);
-			const [inner, parents] = nestedBlocks(each, tensor.shape);
-			const dtype = VALUES[each.nested.dtype] ?? each.nested.dtype.replace('uint', 'u').replace('int', 'i');
-			const levels = [
-				{ dtype, block: inner },
-				{ dtype: 'f32', block: parents },
-			];
-			const scheme = schemeOf(each.outer, levels);
-			const got = run(scheme, tensor, {}, i % 2 ? 8e6 : 300);
-			const what = `${each.id}: ${JSON.stringify(scheme)}`;
-			sameBytes(got.planes['scales.0'], each.scale_codes, `${what}: scales`);
-			sameValues(numbers(got.planes['scales.1'], 'f32'), floats(each.scale_parent), `${what}: parents`);
-			if (scheme.mins) {
-				sameBytes(got.planes['mins.0'], each.minval_codes, `${what}: mins`);
-				sameValues(
-					numbers(got.planes['mins.1'], 'f32'),
-					floats(each.minval_parent),
-					`${what}: parents of mins`,
-				);
-			}
-			if (scheme.zero) {
-				const { bytes } = array(each.zero_point);
-				const expected = new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
-				sameValues(got.planes.zeros.map(Number), Uint8Array.from(expected), `${what}: zero points`);
-			}
-			sameBytes(got.planes.values, each.codes, `${what}: codes`);
-			// Under a scale of 0 the reference gives minus a min of 0, and some of its arrays are kept as hashes only.
-			const { 'scales.0': scaleCodes, 'mins.0': minCodes } = got.planes;
-			const values = got.fake.map((x, at) => {
-				const cell = Math.floor(at / inner[1]);
-				return minCodes && x === 0 && !scaleCodes[cell] && !minCodes[cell] ? -0 : x;
+		assert.equal(sequences.length, 275);
+		for (const { id, spec, target, steps } of sequences) {
+			const scheme = fromCoreAI(spec, { target });
+			const observer = createObserver(scheme, { target });
+			steps.forEach((step, i) => {
+				const name = `${id}, step ${i}: ${step.op}`;
+				if (step.op === 'forward') checkForward(name, scheme, observer, step);
+				else checkSwitch(name, observer, step);
 			});
-			sameFloats(values, each.fq_guarded, `${what}: values`);
 		}
 	});
+
+function checkSwitch(name, observer, { op, error, observer_enabled: observing, fake_quant_enabled: fakeQuantizing }) {
+	if (error) assert.throws(() => observer.set(SWITCHES[op]), { code: 'unsupported' }, name);
+	else observer.set(SWITCHES[op]);
+	const { state } = observer;
+	assert.deepEqual([state.observing, state.fakeQuantizing], [observing === 1, fakeQuantizing === 1], name);
+}
+
+function checkForward(name, scheme, observer, step) {
+	const { data, options } = input(step.input);
+	const { dtype } = options;
+	const out = observer.forward(data, options);
+	const { ranges } = observer;
+	for (const [end, at] of [
+		['min', step.running_min],
+		['max', step.running_max],
+	])
+		if (at !== null) {
+			const { dtype: kept } = golden(at);
+			assert.ok(isGolden(at, narrowed(ranges[end], kept.toLowerCase())), `${name}: running ${end}`);
+		}
+	const { planes } = quantize(data, { ...options, scheme, ranges });
+	const as = scheme.scales[0].dtype === 'e8m0' ? 'e8m0' : undefined;
+	assert.ok(areGolden(step.scale, numbersOf(planes['scales.0'], as)), `${name}: scale`);
+	if (planes.zeros) assert.deepEqual(numbersOf(planes.zeros), [...golden(step.zero_point).values], `${name}: zero`);
+	if (planes['mins.0']) {
+		const minval = numbersOf(planes['mins.0']).map((min) => (min === 0 ? 0 : -min));
+		assert.ok(areGolden(step.minval, minval), `${name}: minval`);
+	}
+	assert.ok(isGolden(step.fq, narrowed(out, dtype)), `${name}: fake quantized`);
+}
+
+test('a schedule reaches nested scales: they are made from the ranges of the same step', async () => {
+	await ready();
+	const nested = { dtype: 'uint8', qscheme: 'asymmetric', granularity: { type: 'per_block', block_size: 2 } };
+	const spec = { dtype: 'int4', granularity: { type: 'per_block', axis: -1, block_size: 8 }, qparam_qspec: nested };
+	const scheme = fromCoreAI({ ...spec, qparam_calculator_cls: 'moving_average' }, { target: 'activation' });
+	const observer = createObserver(scheme, {
+		schedule: { enableObserver: 0, enableFakeQuantize: 2, disableObserver: 3 },
+	});
+	const r = random(9);
+	const options = { shape: [2, 32] };
+	let frozen;
+	observer.enter('training');
+	for (let t = 0; t < 5; t++) {
+		const data = Float32Array.from({ length: 64 }, () => r.normal());
+		const out = observer.forward(data, options);
+		const { ranges } = observer;
+		const made = quantize(data, { ...options, scheme, ranges });
+		if (t < 2) assert.deepEqual(out, data);
+		else assert.deepEqual(out, fakeQuantize(data, { ...options, scheme, ranges }));
+		const parameters = [made.planes['scales.0'].bytes, made.planes['scales.1'].bytes];
+		if (t > 2) assert.deepEqual(parameters, frozen);
+		frozen = parameters;
+		observer.step();
+	}
+});

@@ -3,10 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { quantize } from '../../js/arrays/quantize.js';
+import { dequantize, quantize } from '../../js/arrays/quantize.js';
+import { storedScheme } from '../../js/compressed-tensors/to.js';
+import { memorySink } from '../../js/io/sink.js';
+import { dequantizeModel } from '../../js/model/dequantize.js';
+import { openModel } from '../../js/model/open.js';
+import { f32, quantized, safetensors, stored } from './files-support.js';
 import { bitsPerWeight, checkBackend } from '../../js/coreai/index.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
-import { Problems } from '../../js/coreai/problems.js';
+import { Problems } from '../../js/problems.js';
 import { derived, readSpec } from '../../js/coreai/spec.js';
 import { toCoreAI } from '../../js/coreai/to.js';
 import { presets } from '../../js/presets.js';
@@ -165,7 +170,7 @@ test('round trips of every dtype, qscheme, formulation and granularity', () => {
 test('toCoreAI says its presets and refuses those of others with the reason', () => {
 	for (const { name, scheme } of presets().values()) {
 		if (scheme.rules === 'coreai') {
-			const again = quantize(WEIGHTS, { scheme: fromCoreAI(toCoreAI(scheme)), shape: [4, 64] });
+			const again = quantize(WEIGHTS, { scheme: fromCoreAI(toCoreAI(name)), shape: [4, 64] });
 			assert.deepEqual(again.planes, quantize(WEIGHTS, { scheme: name, shape: [4, 64] }).planes, name);
 		} else
 			assert.throws(
@@ -252,4 +257,40 @@ test('a backend refuses what it cannot store, nested scales before a dynamic cal
 		assert.deepEqual(refused(spec, 'Torch', options), [], JSON.stringify(spec));
 	}
 	assert.throws(() => checkBackend({}, 'TensorRT'), { code: 'bad-argument' });
+});
+
+test('weights of a model, by a spec: what its planes decode to, whatever layout of the file fits', async () => {
+	const data = Float32Array.from({ length: 64 * 128 }, (_, i) => Math.sin(i * i));
+	const name = 'model.layers.0.mlp.up_proj.weight';
+	const bytes = safetensors([f32(name, [64, 128], data)]);
+	const block = { type: 'per_block', block_size: 32 };
+	for (const [spec, layout] of [
+		[{ dtype: 'int4', granularity: block }, 'pack-quantized'],
+		[{ dtype: 'int4', qscheme: 'asymmetric', granularity: block }, 'pack-quantized'],
+		[{ dtype: 'int6', qscheme: 'symmetric_with_clipping', granularity: { type: 'per_channel' } }, 'pack-quantized'],
+		[{ dtype: 'int8' }, 'pack-quantized'],
+		[{ dtype: 'float8_e4m3fn', granularity: { type: 'per_channel' } }, 'naive-quantized'],
+		[{ dtype: 'float4_e2m1fn', granularity: block }, 'mxfp4-pack-quantized'],
+	]) {
+		const scheme = fromCoreAI(spec);
+		const { model } = await quantized(bytes, { scheme });
+		const sink = memorySink();
+		await dequantizeModel(model, sink, { dtype: 'f32' });
+		const found = new Float32Array((await stored(await openModel(sink.bytes()), name)).buffer);
+		const expected = dequantize(quantize(data, { scheme, shape: [64, 128] }));
+		assert.deepEqual(found, expected, JSON.stringify(spec));
+		assert.equal(storedScheme(scheme).format, layout);
+	}
+	const refusal = { code: 'unsupported', message: /a safetensors file carries compressed-tensors layouts/ };
+	for (const spec of [
+		{ dtype: 'uint4', granularity: block },
+		{ dtype: 'int4', qformulation: 'minval' },
+		{ dtype: 'int4', qparam_qspec: U8 },
+		{ dtype: 'float8_e5m2' },
+		{ dtype: 'int8', float_range: [-1, 1] },
+	])
+		await assert.rejects(quantized(bytes, { scheme: fromCoreAI(spec) }), refusal, JSON.stringify(spec));
+	const ragged = safetensors([f32(name, [64, 120], data.subarray(0, 64 * 120))]);
+	const groups = fromCoreAI({ dtype: 'int4', granularity: block });
+	await assert.rejects(quantized(ragged, { scheme: groups }), /rows of 120 values are no whole groups of 32/);
 });
