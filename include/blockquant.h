@@ -83,6 +83,13 @@ enum bq_calibration {
 /* What the runtime does with activations. The core only carries it, for the files that must say it. */
 enum bq_activation { BQ_ACT_NONE, BQ_ACT_DYNAMIC, BQ_ACT_LOCAL, BQ_ACT_STATIC };
 
+/* What codes are packed into, lowest bits first; a line that does not fill its last one is filled up with zeros. */
+enum bq_pack_into {
+	BQ_INTO_BYTES,  /* one code a byte, integers with their sign */
+	BQ_INTO_NATIVE, /* what a device's own type of the codes would hold: two F4E2M1 a byte, of all else one, its other bits 0 */
+	BQ_INTO_WORDS,  /* 32 bits, in two's complement */
+};
+
 struct bq_scheme {
 	uint32_t value;    /* enum bq_dtype: an integer, F8E4M3, F8E5M2, F4E2M1, F6E2M3, NF4, IQ4_NL or CODEBOOK */
 	uint32_t narrow;   /* 1: a signed integer without its lowest code (-127..127) */
@@ -97,6 +104,8 @@ struct bq_scheme {
 	double calibration_argument; /* of BQ_PERCENTILE and BQ_MSE, else 0 */
 	uint32_t rules;  /* enum bq_rules_id: the exact arithmetic */
 	uint32_t layout; /* enum bq_layout_id: where the bits go */
+	uint32_t pack_into; /* enum bq_pack_into, where the layout leaves it open; else BQ_INTO_BYTES */
+	uint32_t pack_axis; /* axis along which codes share a word, counted from the last; it is stored in that one's place */
 	uint32_t fused;  /* enum bq_fused_id: the kernel that does it in one go; BQ_GENERIC to go through the stages */
 	uint32_t act_mode;
 	struct bq_level act; /* the activations' code dtype and block, if act_mode is not BQ_ACT_NONE */
@@ -138,6 +147,7 @@ enum bq_layout_id {
 	BQ_LAYOUT_GGML_NVFP4, /* 4 E4M3 scales | 4 x 8 bytes: value j low half, value j + 8 high half    36 bytes, 64 values */
 	BQ_LAYOUT_GGML_IQ4_NL, /* f16 d | 16 bytes as q4_0: codes of 16 levels                           18 bytes, 32 values */
 	BQ_LAYOUT_GGML_IQ4_XS, /* f16 d | 2 bytes upper, 4 bytes lower bits of 8 scales | 8 x 16 bytes 136 bytes, 256 values */
+	BQ_LAYOUT_BURN_QUANTIZED_BYTES, /* codes as pack_into says | innermost scales | tensor-wide scale, in one array */
 	BQ_NLAYOUTS
 };
 
@@ -207,7 +217,8 @@ struct bq_plan {
 	uint32_t unit_height;      /* edge of a unit along first_axis */
 	uint32_t unit_rows, step_rows;
 	uint32_t cols, group, cells_per_unit; /* of the innermost scale */
-	uint32_t row_nbytes;                  /* of the codes' plane */
+	uint32_t packed_axis;                 /* along which a line of codes runs: the last one, but for scheme.pack_axis */
+	uint32_t line_nbytes;                 /* of the codes' plane */
 	uint32_t workspace_nbytes; /* for bq_encode and bq_decode, aligned to 16 */
 	uint32_t tensor_level;     /* the first level that is one for the tensor and made of a first pass; nscales: none */
 	uint32_t value_bits;       /* of a packed code */
@@ -309,6 +320,16 @@ BQ_API(bq_encode) enum bq_status bq_encode(const struct bq_plan *plan, const str
 BQ_API(bq_decode) void bq_decode(const struct bq_plan *plan, const struct bq_band *band, const void *const *planes,
 	uint32_t fake, float *values, void *workspace, struct bq_report *report);
 
+/* Takes the codes and parameters of a band out of its planes, as they are: parts, by enum bq_role, are arrays for band.nvalues
+ * codes of values (BQ_ROLE_VALUES) and band.ncells[i] of each level of scales and mins and the zero points, in their dtypes,
+ * one code a byte, integers with their sign. */
+BQ_API(bq_unpack) void bq_unpack(const struct bq_plan *plan, const struct bq_band *band, const void *const *planes, void *const *parts,
+	void *workspace);
+
+/* The way back: the planes of a band from its codes and parameters. BQ_NEEDS_KERNEL: only a fused kernel writes this layout. */
+BQ_API(bq_pack) enum bq_status bq_pack(const struct bq_plan *plan, const struct bq_band *band, const void *const *parts,
+	void *const *planes, void *workspace);
+
 /* Converts count numbers between float32 and a float dtype (one of from, to is BQ_F32). docs/numbers.md says what becomes
  * of NaN, infinities, both zeros and subnormals. Returns 0, or 1 where there is no such conversion. */
 BQ_API(bq_convert) int bq_convert(uint32_t kernels, uint32_t from, uint32_t to, size_t count, const void *in, void *out);
@@ -321,6 +342,10 @@ BQ_API(bq_observe) void bq_observe(const struct bq_plan *plan, const struct bq_b
 /* running = constant * batch + (1 - constant) * running, for count ends of ranges; both products and the sum are rounded to
  * dtype (BQ_F32, BQ_F16 or BQ_BF16). */
 BQ_API(bq_average) void bq_average(uint32_t dtype, double constant, size_t count, const float *batch, float *running);
+
+/* A scale rounded upwards, so that nothing of its block is cut: the least value of a dtype (F32, F16, BF16, F8E4M3, UE4M3 or
+ * E8M0, whose least is 2^-127) that is not below x, which is not negative; the dtype's largest where there is none. NaN stays. */
+BQ_API(bq_round_up) float bq_round_up(uint32_t dtype, float x);
 
 /* Adds to sums[5]: squared error, squared reference, squared other, product, and the maximum |error| so far. */
 BQ_API(bq_compare) void bq_compare(size_t count, const float *reference, const float *other, double sums[5]);

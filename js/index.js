@@ -4,6 +4,9 @@
 export { dequantizeAsync, quantizeAsync } from './arrays/async.js';
 export { compare } from './arrays/compare.js';
 export { dequantize, fakeQuantize, quantize } from './arrays/quantize.js';
+export { repack } from './arrays/repack.js';
+export { fromBurn } from './burn/from.js';
+export { toBurn } from './burn/to.js';
 export { fromCompressedTensors } from './compressed-tensors/from.js';
 export { toCompressedTensors } from './compressed-tensors/to.js';
 export { fromCoreAI } from './coreai/from.js';

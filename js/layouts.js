@@ -19,6 +19,13 @@ const NAMES = {
 	'mxfp6-pack-quantized': PACKED,
 };
 
+/** Layouts whose planes stand in one array, one after the other. */
+const SERIAL = ['burn-quantized-bytes'];
+
+/** Whether what is stored is one array. @param {any} plan struct bq_plan as an object */
+export const isSerial = ({ scheme, plane }) =>
+	SERIAL.includes(LAYOUTS[scheme.layout]) || ROLES[plane[0].role] === 'blocks';
+
 /** E8M0 exponents are stored as U8 by those who write them, one code of 4 bits or fewer takes a byte. @type {Record<string, string>} */
 const FILE_DTYPES = {
 	f32: 'F32',

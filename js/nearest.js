@@ -29,7 +29,9 @@ export function didYouMean(wanted, known, spellings = (word) => [word]) {
 	let best = { name: '', edits: Infinity };
 	for (const name of known) {
 		const edits = Math.min(
-			...spellings(name).map((one) => (word.length > 2 && one.startsWith(word) ? 1 : distance(word, one))),
+			...spellings(name).map((one) =>
+				word.length > 2 && one !== word && one.startsWith(word) ? 1 : distance(word, one),
+			),
 		);
 		if (edits < best.edits) best = { name, edits };
 	}

@@ -5,6 +5,7 @@ import { theCore } from './core/init.js';
 import { BlockQuantError, quoted } from './errors.js';
 import { didYouMean } from './nearest.js';
 import { schemeOfStruct } from './scheme.js';
+import { structOfScheme } from './scheme/read.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
 
@@ -74,6 +75,20 @@ function canonical(value) {
 export function presetOf(scheme) {
 	const preset = scheme.name === undefined ? undefined : presets().get(scheme.name);
 	return preset && canonical(preset.scheme) === canonical(scheme) ? preset : undefined;
+}
+
+/**
+ * The preset that says the same as a scheme object, or the object.
+ * @param {Scheme} scheme
+ * @returns {Scheme}
+ */
+export function asPreset(scheme) {
+	const same = JSON.stringify(schemeOfStruct(structOfScheme(scheme)));
+	// No preset has asymmetric activations, which the core does not carry.
+	if (scheme.activations?.symmetric === false) return scheme;
+	for (const preset of presets().values())
+		if (JSON.stringify(schemeOfStruct({ ...preset.struct, fused: 0 })) === same) return preset.scheme;
+	return scheme;
 }
 
 /**

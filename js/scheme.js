@@ -1,7 +1,7 @@
 // scheme.js - what a scheme says, as JSON; and the JSON of the core's struct. docs/schemes.md is the language.
 // SPDX-License-Identifier: MIT
 
-import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, RULES } from './core/abi.js';
+import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, PACK_INTO, RULES } from './core/abi.js';
 
 /**
  * Which values share a parameter: the whole `'tensor'`; a `'channel'` (one row); groups of n along the last axis; or edges
@@ -12,6 +12,13 @@ import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, RULES } from './core/abi.js
 /** @typedef {string | { percentile: number } | { mse: number }} Calibration `minmax`, `absmean`, `percentile`, `mse` (0.8) or `search` */
 
 /** @typedef {{ dtype: string, block: Block }} Level dtype `'input'`: that of the weights */
+
+/**
+ * @typedef {object} Packing what codes are packed into, in a layout that leaves it open
+ * @property {'bytes' | 'native' | 'u32'} into one a byte; as a device's own type would hold them (two 4-bit floats a byte, of
+ *   all else one, its other bits 0); 32-bit words
+ * @property {number} [axis] along which, counted from the last; default 0. It is stored in the place of the last one
+ */
 
 /**
  * @typedef {object} Activations what the runtime does with activations; carried for config.json, not used here
@@ -33,6 +40,7 @@ import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, RULES } from './core/abi.js
  * @property {Calibration} [calibration] how the range of a block is chosen; default `minmax`
  * @property {string} [rules] whose arithmetic; default `plain`
  * @property {string} [layout] where the bits go; default `planes`
+ * @property {Packing} [packing]
  * @property {Activations} [activations]
  * @property {import('./observers/calculators.js').ObserverField} [observer] how ranges of many batches become one; for createObserver()
  */
@@ -81,6 +89,10 @@ export function schemeOfStruct(struct, name) {
 	if (struct.nmins) scheme.mins = struct.min.slice(0, struct.nmins).map(levelOf);
 	if (struct.symmetric) scheme.symmetric = true;
 	if (struct.calibration) scheme.calibration = calibrationOf(struct);
+	if (struct.pack_into) {
+		const into = /** @type {Packing['into']} */ (PACK_INTO[struct.pack_into]);
+		scheme.packing = Object.freeze({ into, ...(struct.pack_axis && { axis: struct.pack_axis }) });
+	}
 	if (struct.act_mode) {
 		const { dtype, block } = levelOf(struct.act);
 		const mode = /** @type {Activations['mode']} */ (ACTIVATIONS[struct.act_mode]);

@@ -1,6 +1,7 @@
 // vocabularies.js - the JSON that a scheme can come in: other systems' vocabularies, told by their keys, else our own.
 // SPDX-License-Identifier: MIT
 
+import { fromBurn } from './burn/from.js';
 import { fromCompressedTensors } from './compressed-tensors/from.js';
 import { fromCoreAI } from './coreai/from.js';
 import { BlockQuantError } from './errors.js';
@@ -13,6 +14,7 @@ import { structOfScheme } from './scheme/read.js';
 const VOCABULARIES = [
 	{ keys: ['weights', 'num_bits'], read: fromCompressedTensors },
 	{ keys: ['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec'], read: fromCoreAI },
+	{ keys: ['store', 'mode', 'tensor', 'block'], read: fromBurn },
 ];
 
 /**

@@ -5,7 +5,7 @@
 //     slim.mjs                 without it: init({ wasm })
 //     node.mjs                 reads core.wasm beside it; files
 //     workerd.mjs              imports ./core.wasm as a module, as Cloudflare's runtime wants it
-//     compressed-tensors.mjs  coreai.mjs   what only these systems have, beside schemes
+//     compressed-tensors.mjs  coreai.mjs  burn.mjs   what only these systems have, beside schemes
 //     worker.mjs               the other end of calls and of a pool, in one piece; index and slim have the text of a smaller one
 //                              inside (js/entry/band-worker.js), which serves pools alone
 //     cli.mjs                  the command
@@ -88,6 +88,7 @@ const results = await Promise.all([
 			node: entry('entry/node.js'),
 			'compressed-tensors': entry('compressed-tensors/index.js'),
 			coreai: entry('coreai/index.js'),
+			burn: entry('burn/index.js'),
 			workerd: entry('entry/workerd.js'),
 			cli: entry('cli/main.js'),
 		},
@@ -146,7 +147,7 @@ try {
 
 const typeEntries = {
 	...{ index: 'entry/inline', slim: 'entry/slim', node: 'entry/node', worker: 'entry/worker' },
-	...{ 'compressed-tensors': 'compressed-tensors/index', coreai: 'coreai/index' },
+	...{ 'compressed-tensors': 'compressed-tensors/index', coreai: 'coreai/index', burn: 'burn/index' },
 };
 for (const [name, source] of Object.entries(typeEntries))
 	await writeFile(join(dist, `${name}.d.ts`), `export * from './types/${source}.js';\n`);

@@ -5,7 +5,7 @@
 
 #include "dtype.h"
 #include "geometry.h"
-#include "layouts.h"
+#include "lines.h"
 
 void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band)
 {
@@ -62,11 +62,11 @@ static double stored_bits(uint32_t dtype, int packed)
 }
 
 /* Of an index into a table. */
-static double code_bits(uint32_t entries)
+static uint32_t code_bits(uint32_t entries)
 {
-	double bits = 1;
+	uint32_t bits = 1;
 
-	while (bits < 8 && 1u << (uint32_t)bits < entries)
+	while (bits < 8 && 1u << bits < entries)
 		bits++;
 	return bits;
 }
@@ -81,9 +81,8 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 		return 0;
 	if (blocks)
 		return 8.0 * layout->block_nbytes / layout->block_values;
-	bits = scheme->codebook ? code_bits(scheme->codebook) : bq_dtype(scheme->value)->bits;
-	if (!layout || layout->packing == BQ_BYTES)
-		bits = 8;
+	bits = bq_line_bits_each(layout ? bq_packing(scheme, layout) : BQ_BYTES,
+		scheme->codebook ? code_bits(scheme->codebook) : bq_dtype(scheme->value)->bits);
 
 	for (uint32_t i = 0; i < scheme->nscales + scheme->nmins; i++) {
 		const struct bq_level *level = i < scheme->nscales ? &scheme->scale[i] : &scheme->min[i - scheme->nscales];

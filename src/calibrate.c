@@ -11,7 +11,7 @@
 #include "number.h"
 #include "sum.h"
 
-const float *bq_load_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
+const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
 {
 	const uint8_t *from = source->weights + row * plan->cols * bq_dtype(plan->input)->nbytes;
 
@@ -61,7 +61,7 @@ static void measure(const struct bq_encoder *encoder, const struct bq_source *so
 	memset(w->lo, 0, unit->ncells[0] * sizeof(float));
 	memset(w->hi, 0, unit->ncells[0] * sizeof(float));
 	for (uint32_t row = 0; row < unit->nrows; row++) {
-		const float *x = bq_load_row(plan, source, unit->first_row + row, w->x);
+		const float *x = bq_read_row(plan, source, unit->first_row + row, w->x);
 		uint32_t cell = bq_row_cell(plan, &plan->scheme.scale[0], row);
 
 		if (is_signed)
@@ -78,7 +78,7 @@ static void sum_blocks(const struct bq_encoder *encoder, const struct bq_source 
 
 	memset(w->sums, 0, unit->ncells[0] * BQ_SUM_LIMBS * sizeof(uint32_t));
 	for (uint32_t row = 0; row < unit->nrows; row++) {
-		const float *x = bq_load_row(plan, source, unit->first_row + row, w->x);
+		const float *x = bq_read_row(plan, source, unit->first_row + row, w->x);
 		uint32_t *sum = w->sums + (size_t)bq_row_cell(plan, &plan->scheme.scale[0], row) * BQ_SUM_LIMBS;
 
 		for (uint32_t begin = 0; begin < plan->cols; begin += plan->group, sum += BQ_SUM_LIMBS)

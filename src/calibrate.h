@@ -16,7 +16,7 @@ struct bq_source {
 };
 
 /* Float32 weights of a row of the band: in place where they are float32 already, else in scratch. */
-const float *bq_load_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch);
+const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch);
 
 /* The importance of a row of the band's values; source->importance is not null. */
 const float *bq_importance_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row);

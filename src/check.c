@@ -168,6 +168,11 @@ static void check_layout(const struct bq_plan *plan, uint32_t rank, const struct
 	const int is_signed = value->kind == BQ_KIND_SIGNED, is_table = value->kind == BQ_KIND_TABLE;
 	const uint32_t bits = plan->value_bits;
 
+	/* One array of codes, scales and a tensor-wide one; whole codes in every word. */
+	EXPECT(!layout->serial || (!scheme->zero && !scheme->nmins && 32 % bits == 0), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(!layout->serial || scheme->nscales == 1 || (scheme->nscales == 2 && !scheme->scale[1].rank), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(layout->open_packing ? scheme->pack_into <= BQ_INTO_WORDS : scheme->pack_into == BQ_INTO_BYTES, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	EXPECT(scheme->pack_axis < rank && (scheme->pack_into != BQ_INTO_BYTES || !scheme->pack_axis), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(layout->packing != BQ_NIBBLES || (!is_signed && (bits == 4 || (is_table && bits < 4))), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(layout->packing != BQ_SIXES || (!is_signed && (bits == 6 || (is_table && bits < 6))), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(layout->packing != BQ_WORDS || is_table || bq_is_integer(scheme->value), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);

@@ -12,17 +12,15 @@
 #include "dtype.h"
 #include "number.h"
 #include "parameters.h"
+#include "store.h"
 
 /* Everything that the units of one call share. */
 struct job {
 	struct bq_encoder encoder;
 	struct bq_source source;
-	const struct bq_layout *layout;
+	struct bq_store store;
 	const void *const *given; /* codes of parameters by role, or null */
-	void *const *planes;
-	struct bq_workspace workspace;
 	struct bq_report *report;
-	int zeros; /* index of a plane, or -1 */
 };
 
 static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_report *report)
@@ -72,56 +70,14 @@ void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void
 	} while (bq_next_unit(plan, band, &unit));
 }
 
-static void encode_row(const struct job *job, const float *x, uint32_t cell)
+static void encode_row(const struct job *job, const float *x, uint32_t cell, uint8_t *codes)
 {
 	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_workspace *w = &job->workspace;
+	const struct bq_workspace *w = &job->store.workspace;
 	struct bq_quantizer quantizer;
 
 	bq_describe_quantizer(plan, job->encoder.quotient_work, w, cell, &quantizer);
-	job->encoder.kernels->encode(&quantizer, x, plan->cols, plan->group, w->codes);
-}
-
-static void pack_row(const struct job *job, uint64_t row)
-{
-	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_dtype_info *value = bq_dtype(plan->scheme.value);
-	const struct bq_workspace *w = &job->workspace;
-	uint8_t *out = (uint8_t *)job->planes[0] + row * plan->row_nbytes;
-
-	if (job->layout->block_values) {
-		const struct bq_row_parts parts = {
-			.codes = w->codes,
-			.scale = { w->scale_codes[0], w->scale_codes[1], w->scale_codes[2] },
-			.min = { w->min_codes[0], w->min_codes[1], w->min_codes[2] },
-		};
-
-		job->layout->pack(&parts, plan->cols / job->layout->block_values, out);
-	} else if (job->layout->packing == BQ_WORDS) {
-		job->encoder.kernels->pack_words(w->codes, plan->cols, plan->value_bits, bq_is_integer(plan->scheme.value) ? (unsigned)-value->min : 0, out);
-	} else if (job->layout->packing == BQ_NIBBLES) {
-		job->encoder.kernels->pack_nibbles(w->codes, plan->cols, out);
-	} else if (job->layout->packing == BQ_SIXES) {
-		job->encoder.kernels->pack_sixes(w->codes, plan->cols, out);
-	} else {
-		memcpy(out, w->codes, plan->cols);
-	}
-}
-
-/* Copies what is given of a unit, from some level on, to where its codes are stored. */
-static void copy_given(const struct job *job, const struct bq_unit *unit, uint32_t first_level, const struct bq_codes *codes)
-{
-	const struct bq_scheme *scheme = &job->encoder.plan->scheme;
-
-	for (uint32_t i = first_level; i < scheme->nscales; i++) {
-		const size_t scale_nbytes = bq_dtype(scheme->scale[i].dtype)->nbytes, min_nbytes = bq_dtype(scheme->min[i].dtype)->nbytes;
-
-		memcpy(codes->scale[i], (const uint8_t *)job->given[BQ_ROLE_SCALE0 + i] + unit->cell[i] * scale_nbytes, unit->ncells[i] * scale_nbytes);
-		if (scheme->nmins)
-			memcpy(codes->min[i], (const uint8_t *)job->given[BQ_ROLE_MIN0 + i] + unit->cell[i] * min_nbytes, unit->ncells[i] * min_nbytes);
-	}
-	if (scheme->zero && !first_level)
-		memcpy(codes->zero, (const uint8_t *)job->given[BQ_ROLE_ZERO] + unit->cell[0], unit->ncells[0]);
+	job->encoder.kernels->encode(&quantizer, x, plan->cols, plan->group, codes);
 }
 
 /* Whether every level is given, not the tensor-wide ones alone. */
@@ -135,14 +91,14 @@ static void make_parameters(const struct job *job, const struct bq_unit *unit)
 {
 	struct bq_codes codes;
 
-	bq_find_codes(job->encoder.plan, (const void *const *)job->planes, unit, &job->workspace, &codes);
+	bq_find_codes(job->encoder.plan, (const void *const *)job->store.planes, unit, &job->store.workspace, &codes);
 	if (blocks_given(job)) {
-		copy_given(job, unit, 0, &codes);
-		bq_take_parameters(&job->encoder, unit, &job->workspace, &codes);
+		bq_copy_codes(job->encoder.plan, unit, 0, (void *const *)job->given, &codes, 0); /* only read */
+		bq_take_parameters(&job->encoder, unit, &job->store.workspace, &codes);
 		return;
 	}
-	bq_calibrate(&job->encoder, &job->source, unit, &job->workspace);
-	job->report->overflow_blocks += bq_make_parameters(&job->encoder, unit, &job->workspace, &codes);
+	bq_calibrate(&job->encoder, &job->source, unit, &job->store.workspace);
+	job->report->overflow_blocks += bq_make_parameters(&job->encoder, unit, &job->store.workspace, &codes);
 }
 
 /* The tensor-wide levels are made anew in each call, from what a first pass gathered; their overflows count once. */
@@ -153,10 +109,10 @@ static void make_top(struct job *job, const struct bq_tensor_range *range)
 	struct bq_codes codes;
 	uint32_t overflows;
 
-	bq_find_codes(plan, (const void *const *)job->planes, &unit, &job->workspace, &codes);
+	bq_find_codes(plan, (const void *const *)job->store.planes, &unit, &job->store.workspace, &codes);
 	if (!plan->tensor_level)
-		bq_calibrate_tensor(&job->encoder, &job->source, range, &job->workspace);
-	overflows = bq_make_top(&job->encoder, range, &job->workspace, &codes);
+		bq_calibrate_tensor(&job->encoder, &job->source, range, &job->store.workspace);
+	overflows = bq_make_top(&job->encoder, range, &job->store.workspace, &codes);
 	job->report->overflow_blocks += job->source.band->first_step ? 0 : overflows;
 }
 
@@ -166,36 +122,9 @@ static void take_top(struct job *job)
 	const struct bq_unit unit = { .index = 0, .ncells = { 1, 1, 1 } };
 	struct bq_codes codes;
 
-	bq_find_codes(job->encoder.plan, (const void *const *)job->planes, &unit, &job->workspace, &codes);
-	copy_given(job, &unit, job->encoder.plan->tensor_level, &codes);
-	bq_take_top(&job->encoder, &job->workspace, &codes);
-}
-
-/* The zero points of a step, whose last unit is this: bytes as they are, or one bit stream of words for each column of cells. */
-static void store_zeros(const struct job *job, const struct bq_unit *last)
-{
-	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
-	const uint32_t cells = plan->cells_per_unit;
-	const uint8_t *zeros = job->workspace.zeros;
-	uint8_t *out = (uint8_t *)job->planes[job->zeros] +
-		(bq_step_offset(plan, last->step, plan->plane[job->zeros].item_nbytes, plan->plane[job->zeros].step_nbytes) -
-			job->source.band->plane_offset[job->zeros]);
-	const uint32_t nunits = last->index + 1;
-	uint8_t column[32], words[32];
-	size_t nwords = (nunits * zero->bits + 31) / 32;
-
-	if (!plan->scheme.scale[0].rank || !job->layout->zeros_by_row) {
-		memcpy(out, zeros, last->ncells[0]); /* a step is one unit */
-		return;
-	}
-	for (uint32_t c = 0; c < cells; c++) {
-		for (uint32_t unit = 0; unit < nunits; unit++)
-			column[unit] = zeros[unit * cells + c];
-		job->encoder.kernels->pack_words(column, nunits, zero->bits, (unsigned)-zero->min, words);
-		for (size_t word = 0; word < nwords; word++)
-			memcpy(out + 4 * (word * cells + c), words + 4 * word, 4);
-	}
+	bq_find_codes(job->encoder.plan, (const void *const *)job->store.planes, &unit, &job->store.workspace, &codes);
+	bq_copy_codes(job->encoder.plan, &unit, job->encoder.plan->tensor_level, (void *const *)job->given, &codes, 0); /* only read */
+	bq_take_top(&job->encoder, &job->store.workspace, &codes);
 }
 
 static void encode_units(const struct job *job)
@@ -203,7 +132,7 @@ static void encode_units(const struct job *job)
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_band *band = job->source.band;
 	const struct bq_level *inner = &plan->scheme.scale[0];
-	const struct bq_workspace *w = &job->workspace;
+	const struct bq_workspace *w = &job->store.workspace;
 	struct bq_unit unit;
 
 	bq_first_unit(plan, band, &unit);
@@ -211,11 +140,12 @@ static void encode_units(const struct job *job)
 		if (plan->tensor_level || blocks_given(job))
 			make_parameters(job, &unit);
 		for (uint32_t row = 0; row < unit.nrows; row++) {
-			encode_row(job, bq_load_row(plan, &job->source, unit.first_row + row, w->x), bq_row_cell(plan, inner, row));
-			pack_row(job, unit.first_row + row);
+			const float *x = bq_read_row(plan, &job->source, unit.first_row + row, w->x);
+
+			encode_row(job, x, bq_row_cell(plan, inner, row), bq_row_codes(&job->store, row));
+			bq_store_row(&job->store, &unit, row);
 		}
-		if (job->zeros >= 0 && unit.ends_step)
-			store_zeros(job, &unit);
+		bq_store_unit(&job->store, &unit);
 	} while (bq_next_unit(plan, band, &unit));
 	job->report->generic_values += band->nvalues;
 }
@@ -224,7 +154,7 @@ static void encode_units(const struct job *job)
 static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 {
 	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_layout *layout = job->layout;
+	const struct bq_layout *layout = job->store.layout;
 	const size_t weights_nbytes = (size_t)layout->block_values * bq_dtype(plan->input)->nbytes;
 	const uint64_t nblocks = job->source.band->nvalues / layout->block_values;
 	uint64_t overflows = 0;
@@ -253,17 +183,17 @@ static float mean_square(const float *x, uint32_t count)
 static void encode_fused(const struct job *job, const struct bq_fused *fused)
 {
 	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_layout *layout = job->layout;
+	const struct bq_layout *layout = job->store.layout;
 	const uint64_t nrows = job->source.band->nvalues / plan->cols;
-	uint8_t *out = job->planes[0];
+	uint8_t *out = job->store.planes[0];
 
 	if (job->source.importance && fused->weighting) {
 		for (uint64_t row = 0; row < nrows; row++) {
-			const float *x = bq_load_row(plan, &job->source, row, job->workspace.x);
+			const float *x = bq_read_row(plan, &job->source, row, job->store.workspace.x);
 			const float *weights = bq_importance_row(plan, &job->source, row);
 			float sigma = fused->weighting == BQ_WEIGHTED_BY_ROW ? mean_square(x, plan->cols) : 0;
 
-			fused->encode(x, weights, sigma, plan->cols / layout->block_values, out + row * plan->row_nbytes);
+			fused->encode(x, weights, sigma, plan->cols / layout->block_values, out + row * plan->line_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {
 		fused->encode((const float *)(const void *)job->source.weights, NULL, 0, (size_t)(job->source.band->nvalues / layout->block_values), out);
@@ -271,8 +201,8 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 		for (uint64_t at = 0; at < job->source.band->nvalues; at += BQ_TILE) {
 			size_t count = job->source.band->nvalues - at < BQ_TILE ? (size_t)(job->source.band->nvalues - at) : BQ_TILE;
 
-			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->workspace.x);
-			fused->encode(job->workspace.x, NULL, 0, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
+			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->store.workspace.x);
+			fused->encode(job->store.workspace.x, NULL, 0, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
 		}
 	}
 	job->report->fused_values += job->source.band->nvalues;
@@ -284,28 +214,24 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report)
 {
 	const struct bq_fused *fused = &bq_kernels(plan->kernels)->fused[plan->scheme.fused];
-	const int shape = bq_find_plane(plan, BQ_ROLE_SHAPE);
 	struct job job = {
 		.encoder = encoder_of(plan, correct), .source = { band, weights, importance, nimportance, lo, hi },
-		.layout = bq_layout(plan->scheme.layout), .given = given, .planes = planes, .report = report,
-		.zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
+		.store = bq_store_of(plan, band, planes, workspace), .given = given, .report = report,
 	};
 
-	bq_workspace(plan, workspace, &job.workspace);
 	if (!range)
 		count_nonfinite(plan, band, weights, report); /* else bq_range has */
 	if (fused->encode && !lo && !given) {
 		encode_fused(&job, fused);
 		return BQ_OK;
 	}
-	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.layout->block_values && !job.layout->pack))
+	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.store.layout->block_values && !job.store.layout->pack))
 		return BQ_NEEDS_KERNEL;
 	if (range)
 		make_top(&job, range);
 	else if (given && !blocks_given(&job))
 		take_top(&job);
 	encode_units(&job);
-	for (uint32_t i = 0; shape >= 0 && i < plan->plane[shape].dims[0]; i++)
-		bq_store64((uint8_t *)planes[shape] + 8 * i, plan->dims[plan->rank - plan->plane[shape].dims[0] + i]);
+	bq_store_shape(&job.store);
 	return BQ_OK;
 }

@@ -228,6 +228,7 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_NVFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
 	[BQ_LAYOUT_MXFP4_PACK_QUANTIZED] = { .packing = BQ_NIBBLES },
 	[BQ_LAYOUT_MXFP6_PACK_QUANTIZED] = { .packing = BQ_SIXES },
+	[BQ_LAYOUT_BURN_QUANTIZED_BYTES] = { .packing = BQ_BYTES, .open_packing = 1, .serial = 1 },
 	[BQ_LAYOUT_GGML_Q8_0] = { BLOCK(32, 34, 1, 0), .pack = bq_pack_q8_0, .unpack = unpack_q8_0 },
 	[BQ_LAYOUT_GGML_Q4_0] = { BLOCK(32, 18, 1, 0), .pack = bq_pack_q4_0, .unpack = unpack_q4_0 },
 	[BQ_LAYOUT_GGML_Q5_0] = { BLOCK(32, 22, 1, 0), .pack = bq_pack_q5_0, .unpack = unpack_q5_0 },

@@ -6,7 +6,9 @@
 
 #include "blockquant.h"
 
-enum bq_packing { BQ_BYTES, BQ_WORDS, BQ_NIBBLES, BQ_SIXES };
+/* Codes one a byte; in 32-bit words, offset binary; two in a byte; four of 6 bits in three; one in a byte without its sign's
+ * copies; in 32-bit words, two's complement. */
+enum bq_packing { BQ_BYTES, BQ_WORDS, BQ_NIBBLES, BQ_SIXES, BQ_ALONE, BQ_FIELDS };
 
 /* One row of codes and its parameters, before packing and after unpacking: codes one a byte, parameters tight in their
  * level's dtype. */
@@ -18,6 +20,8 @@ struct bq_row_parts {
 
 struct bq_layout {
 	uint32_t packing;       /* of the values plane */
+	uint32_t open_packing;  /* 1: the scheme may say another */
+	uint32_t serial;        /* 1: all planes stand in one array, one after the other, and there are codes and scales alone */
 	uint32_t zeros_by_row;  /* 1: zero points are packed into 32-bit words down the rows; 0: one a byte */
 	uint32_t shape;         /* 1: a plane of the original shape, as int64 */
 	/* Formats that interleave everything in blocks of one row: values and bytes of a block, its f16 fields (side by side,

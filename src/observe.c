@@ -16,7 +16,7 @@ void bq_observe(const struct bq_plan *plan, const struct bq_band *band, const vo
 	bq_first_unit(plan, band, &unit);
 	do {
 		for (uint32_t row = 0; row < unit.nrows; row++) {
-			const float *x = bq_load_row(plan, &source, unit.first_row + row, w.x);
+			const float *x = bq_read_row(plan, &source, unit.first_row + row, w.x);
 			uint64_t cell = unit.cell[0] + bq_row_cell(plan, &plan->scheme.scale[0], row);
 
 			bq_kernels(plan->kernels)->range(x, plan->cols, plan->group, lo + cell, hi + cell);

@@ -12,6 +12,7 @@
 
 #include "codes.h"
 #include "dtype.h"
+#include "lines.h"
 #include "number.h"
 
 /* Scales or mins of a unit. */
@@ -40,7 +41,7 @@ static uint8_t *find_level(const struct bq_plan *plan, const void *const *planes
 {
 	const int plane = bq_find_plane(plan, role);
 
-	if (plane < 0)
+	if (plane < 0 || (level->rank && bq_exchanged(plan)))
 		return workspace_codes;
 	return (uint8_t *)(uintptr_t)planes[plane] + (level->rank ? first_cell * bq_dtype(level->dtype)->nbytes : 0);
 }
@@ -151,8 +152,10 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 		for (uint32_t i = 0; i < here; i++) {
 			float *rounded = &value[first + i];
 			const int lost = !isfinite(*rounded) || (saturates && x[i] > info->max);
+			/* NaN that the parent brought: that of other weights. */
+			const int inherited = x[i] != x[i] && ranges && isfinite(ranges->ideal[first + i]);
 
-			overflows += lost && (ranges ? finite_range(ranges, first + i) : isfinite(x[i]));
+			overflows += lost && !inherited && (ranges ? finite_range(ranges, first + i) : isfinite(x[i]));
 			x[i] = is_scale ? replacement(rules, info, *rounded) : 0;
 			if (x[i] != 0)
 				round_parameters(encoder, dtype, 1, &x[i], rounded, codes + (size_t)i * info->nbytes);
@@ -222,9 +225,9 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 	overflows = store_levels(encoder, &scales, unit, 0, nlevels, &encoder->top_scale, w, 1);
 	if (scheme->nmins)
 		overflows += store_levels(encoder, &mins, unit, 0, nlevels, &encoder->top_min, w, 0);
-	/* One that should not be 0 and is, since the product of its levels is too small. */
+	/* One that should not be 0 and is, since the product of its levels is too small for more than zeros. */
 	for (uint32_t c = 0; encoder->rules->zero_scale == BQ_LEAST && c < ncells; c++)
-		overflows += w->scale[0][c] == 0 && finite_range(w, c);
+		overflows += w->scale[0][c] == 0 && w->lo[c] < w->hi[c] && finite_range(w, c);
 	bq_code_range(plan, &min, &max);
 	for (uint32_t c = 0; scheme->zero && c < ncells; c++) {
 		if (encoder->rules->zero_after && w->scale[0][c] > 0)

@@ -7,6 +7,7 @@
 #include "codebook.h"
 #include "dtype.h"
 #include "geometry.h"
+#include "lines.h"
 #include "workspace.h"
 
 #define MAX_VALUES (1ull << 53) /* so that JavaScript's numbers hold every size */
@@ -28,7 +29,14 @@ static int lay_out(struct bq_plan *plan, const struct bq_layout *layout, struct 
 		for (uint32_t axis = 0; axis < plan->first_axis && scheme->scale[i].rank; axis++)
 			if (bq_edge(plan, &scheme->scale[i], axis) != 1)
 				plan->first_axis = axis;
+	/* Axes that are exchanged are so within a unit. */
+	if (plan->packed_axis < plan->first_axis)
+		plan->first_axis = plan->packed_axis;
 	plan->unit_height = 1;
+	if (bq_exchanged(plan) && plan->first_axis == plan->packed_axis) {
+		EXPECT(plan->dims[plan->packed_axis] < MAX_STEP / 4, BQ_TOO_BIG, BQ_FIELD_SHAPE);
+		plan->unit_height = (uint32_t)plan->dims[plan->packed_axis];
+	}
 	for (uint32_t i = 0; i < scheme->nscales; i++) {
 		uint64_t edge = scheme->scale[i].rank || bq_is_one_unit(scheme) ? bq_edge(plan, &scheme->scale[i], plan->first_axis) : 1;
 
@@ -78,34 +86,41 @@ static struct bq_plane *add_plane(struct bq_plan *plan, uint32_t role, uint32_t 
 	return plane;
 }
 
+/* The order in which axes are stored. */
+static void exchange_last(const struct bq_plan *plan, struct bq_plane *plane, uint32_t first)
+{
+	const uint32_t axis = plan->packed_axis - first, last = plane->rank - 1;
+	const uint64_t dim = plane->dims[axis];
+
+	plane->dims[axis] = plane->dims[last];
+	plane->dims[last] = dim;
+}
+
 static void add_values(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
 {
 	uint32_t first = plan->rank - user_rank, dtype = plan->scheme.value;
-	uint64_t last = plan->cols;
+	const uint32_t packing = bq_packing(&plan->scheme, layout);
+	uint64_t length = plan->dims[plan->packed_axis];
 	struct bq_plane *plane;
 
+	plan->line_nbytes = (uint32_t)bq_line_nbytes(packing, plan->value_bits, length);
 	if (layout->block_values) {
 		dtype = BQ_U8;
-		last = last / layout->block_values * layout->block_nbytes;
-	} else if (layout->packing == BQ_WORDS) {
+		plan->line_nbytes = plan->cols / layout->block_values * layout->block_nbytes;
+	} else if (packing == BQ_WORDS || packing == BQ_FIELDS) {
 		dtype = BQ_I32;
-		last = bq_ceil_div(last * plan->value_bits, 32);
-	} else if (layout->packing == BQ_NIBBLES) {
+	} else if (packing != BQ_BYTES) {
 		dtype = BQ_U8;
-		last = last / 2;
-	} else if (layout->packing == BQ_SIXES) {
-		dtype = BQ_U8;
-		last = last / 4 * 3;
 	} else if (bq_is_integer(dtype)) {
 		dtype = bq_dtype(dtype)->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
 	}
 	plane = add_plane(plan, layout->block_values ? BQ_ROLE_BLOCKS : BQ_ROLE_VALUES, dtype, user_rank);
 	for (uint32_t i = 0; i < user_rank; i++)
 		plane->dims[i] = plan->dims[first + i];
-	plane->dims[user_rank - 1] = last;
-	plan->row_nbytes = (uint32_t)(last * bq_dtype(dtype)->nbytes);
-	plane->step_nbytes = plan->row_nbytes * plan->step_rows;
-	plane->item_nbytes = plan->row_nbytes * plan->rows_per_item;
+	exchange_last(plan, plane, first);
+	plane->dims[user_rank - 1] = plan->line_nbytes / bq_dtype(dtype)->nbytes;
+	plane->step_nbytes = (uint32_t)((uint64_t)plan->step_rows * plan->cols / length * plan->line_nbytes);
+	plane->item_nbytes = plan->rows_per_item * plan->cols / length * plan->line_nbytes;
 	plane->nbytes = plane->item_nbytes * plan->nitems;
 }
 
@@ -123,6 +138,7 @@ static struct bq_plane *add_grid(struct bq_plan *plan, uint32_t role, const stru
 	}
 	plane->nbytes = cells * nbytes;
 	if (level->rank) {
+		exchange_last(plan, plane, first);
 		plane->item_nbytes = plane->nbytes / plan->nitems;
 		plane->step_nbytes = (uint32_t)(per_unit * (plan->step_rows / plan->unit_rows) * nbytes);
 	}
@@ -244,7 +260,10 @@ static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t ra
 	const struct bq_layout *layout = bq_layout(scheme->layout);
 	uint64_t workspace;
 
+	plan->packed_axis = plan->rank - 1 - (scheme->pack_axis < rank ? scheme->pack_axis : 0);
 	for (uint32_t i = 0; i < BQ_MAX_LEVELS; i++) {
+		/* Who reads a single array must know what is in it. */
+		EXPECT(!layout->serial || scheme->scale[i].dtype != BQ_INPUT, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 		if (scheme->scale[i].dtype == BQ_INPUT)
 			scheme->scale[i].dtype = plan->input;
 		if (scheme->min[i].dtype == BQ_INPUT)

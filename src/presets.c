@@ -14,6 +14,8 @@
 #define COREAI .rules = BQ_RULES_COREAI, .layout = BQ_LAYOUT_PLANES
 #define CT(layout_) .rules = BQ_RULES_COMPRESSED_TENSORS, .layout = layout_
 
+#define BURN(into) .rules = BQ_RULES_BURN, .layout = BQ_LAYOUT_BURN_QUANTIZED_BYTES, .pack_into = into
+
 /* What the runtime does with activations. */
 #define PER_TOKEN(dtype_) .act_mode = BQ_ACT_DYNAMIC, .act = { .dtype = dtype_, CHANNEL }
 #define PER_GROUP(dtype_, n, scale_) .act_mode = BQ_ACT_DYNAMIC, .act = { .dtype = dtype_, GROUP(n) }, .act_scale = scale_
@@ -22,6 +24,8 @@
 #define INT_GROUPS(bits) .value = BQ_I1 + bits - 1, .nscales = 1, .scale = { { BQ_INPUT, GROUP(128) } }
 #define INT_ROWS(bits) .value = BQ_I1 + bits - 1, .nscales = 1, .scale = { { BQ_INPUT, CHANNEL } }
 #define NVFP4 .value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } }
+#define BURN_INT(bits, narrow_, dtype_, ...) \
+	.value = BQ_I1 + bits - 1, .narrow = narrow_, .nscales = 1, .scale = { { dtype_, __VA_ARGS__ } }, BURN(BQ_INTO_WORDS)
 #define MX(value_) .value = value_, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }
 
 static const struct bq_preset presets[] = {
@@ -155,6 +159,34 @@ static const struct bq_preset presets[] = {
 		INT_ROWS(4), COREAI } },
 	{ "coreai:w4_per_block", "int4 weights in groups of 32, one a byte", {
 		.value = BQ_I4, .nscales = 1, .scale = { { BQ_INPUT, GROUP(32) } }, COREAI } },
+	{ "burn:q8f", "int8 weights in words, one f32 scale for the tensor: Burn's default", {
+		BURN_INT(8, 0, BQ_F32, TENSOR) } },
+	{ "burn:q8s", "burn:q8f without the lowest code", {
+		BURN_INT(8, 1, BQ_F32, TENSOR) } },
+	{ "burn:q4f", "int4 weights in words, one f32 scale for the tensor", {
+		BURN_INT(4, 0, BQ_F32, TENSOR) } },
+	{ "burn:q4s", "burn:q4f without the lowest code", {
+		BURN_INT(4, 1, BQ_F32, TENSOR) } },
+	{ "burn:q2s", "codes -1, 0, 1 in words under the mean magnitude of the tensor: BitNet's ternary weights", {
+		BURN_INT(2, 1, BQ_F32, TENSOR), .calibration = BQ_ABSMEAN } },
+	{ "burn:q8f_block32", "int8 weights in words, f16 scales per 32", {
+		BURN_INT(8, 0, BQ_F16, GROUP(32)) } },
+	{ "burn:q8s_block32", "burn:q8f_block32 without the lowest code", {
+		BURN_INT(8, 1, BQ_F16, GROUP(32)) } },
+	{ "burn:q4f_block32", "int4 weights in words, f16 scales per 32", {
+		BURN_INT(4, 0, BQ_F16, GROUP(32)) } },
+	{ "burn:q4s_block32", "burn:q4f_block32 without the lowest code", {
+		BURN_INT(4, 1, BQ_F16, GROUP(32)) } },
+	{ "burn:e4m3", "E4M3 weights, one f32 scale for the tensor", {
+		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_F32, TENSOR } }, BURN(BQ_INTO_BYTES) } },
+	{ "burn:e5m2", "E5M2 weights, one f32 scale for the tensor", {
+		.value = BQ_F8E5M2, .nscales = 1, .scale = { { BQ_F32, TENSOR } }, BURN(BQ_INTO_BYTES) } },
+	{ "burn:nvfp4", "E2M1 weights, E4M3 scales per 16, one f32 scale for the tensor", {
+		.value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_UE4M3, GROUP(16) }, { BQ_F32, TENSOR } }, BURN(BQ_INTO_NATIVE) } },
+	{ "burn:mxfp4", "E2M1 weights, power-of-two scales per 32", {
+		MX(BQ_F4E2M1), BURN(BQ_INTO_NATIVE) } },
+	{ "burn:mxfp8", "E4M3 weights, power-of-two scales per 32", {
+		MX(BQ_F8E4M3), BURN(BQ_INTO_BYTES) } },
 };
 
 const struct bq_preset *bq_preset_at(uint32_t index)

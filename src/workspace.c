@@ -5,6 +5,7 @@
 
 #include "dtype.h"
 #include "geometry.h"
+#include "lines.h"
 
 struct arena {
 	uint8_t *base;
@@ -26,10 +27,12 @@ uint64_t bq_workspace(const struct bq_plan *plan, uint8_t *base, struct bq_works
 	struct bq_workspace ignored;
 	struct bq_workspace *w = workspace ? workspace : &ignored;
 	uint64_t cells = plan->cells_per_unit, row = plan->cols;
+	uint64_t rows = bq_exchanged(plan) ? row * plan->unit_rows : row; /* whose codes stand together */
 	uint64_t cell_values = bq_gathers_cells(scheme) ? bq_cell_values(plan) : 0;
 
 	w->x = take(&arena, 4 * (row > BQ_TILE ? row : BQ_TILE));
-	w->codes = take(&arena, row > cell_values ? row : cell_values);
+	w->codes = take(&arena, rows > cell_values ? rows : cell_values);
+	w->line = take(&arena, bq_exchanged(plan) ? plan->dims[plan->packed_axis] : 0);
 	w->values = take(&arena, 4 * cell_values);
 	w->weights = take(&arena, 4 * cell_values);
 	w->trial = take(&arena, 4 * cell_values);

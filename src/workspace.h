@@ -13,7 +13,8 @@ struct bq_workspace {
 	float *x;         /* one row, or one tile */
 	float *values, *weights, *trial; /* one cell: its values, their importance, what they become; if calibration asks */
 	uint32_t *sums;   /* of the unit's blocks, BQ_SUM_LIMBS each; if calibration asks */
-	uint8_t *codes;   /* one row, or one cell */
+	uint8_t *line;    /* codes of one that is no row */
+	uint8_t *codes;   /* one row, or one cell; one unit, where lines are no rows */
 	uint8_t *zeros;   /* one step */
 	float *lo, *hi;   /* one unit's cells, as are: */
 	float *ideal;     /* innermost scales before they were rounded */

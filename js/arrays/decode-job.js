@@ -1,7 +1,7 @@
 // decode-job.js - one quantized tensor back to values, band by band.
 // SPDX-License-Identifier: MIT
 
-import { NBYTES } from '../core/abi.js';
+import { DTYPES, NBYTES } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { sizesOf } from './job.js';
@@ -30,7 +30,6 @@ function inputRole({ scales, mins = [] }) {
 
 /** Decodes one tensor: decode() at once, or the tasks of its bands, done anywhere. */
 export class DecodeJob {
-	#planned;
 	#fake;
 	#shape;
 	#report = emptyReport();
@@ -45,27 +44,26 @@ export class DecodeJob {
 	 */
 	constructor({ scheme, shape, planes, dtype, fake = false }) {
 		const byName = new Map(planes.map((plane) => [plane.name, plane]));
-		this.#planned = planTensor(scheme, shape, dtype ?? 'f32');
+		/** The core's plan and its bytes. */
+		this.planned = planTensor(scheme, shape, dtype ?? 'f32');
 		const level = dtype === undefined && inputRole(scheme);
 		if (level) {
-			const { name } = /** @type {{ name: string }} */ (this.#planned.planes.find(({ role }) => role === level));
+			const { name } = /** @type {{ name: string }} */ (this.planned.planes.find(({ role }) => role === level));
 			const weights = WEIGHT_DTYPES[byName.get(name)?.dtype ?? ''];
-			if (weights) this.#planned = planTensor(scheme, shape, weights);
+			if (weights) this.planned = planTensor(scheme, shape, weights);
 		}
+		/** Of the weights, as far as it matters. */
+		this.dtype = /** @type {'f32' | 'f16' | 'bf16'} */ (DTYPES[this.planned.plan.input]);
 		this.#fake = fake;
 		this.#shape = shape;
 		/** The planes in the order that decode() takes them. */
-		this.planes = this.#planned.planes;
+		this.planes = this.planned.planes;
 		for (const plane of this.planes) checkPlane(plane, byName.get(plane.name));
 	}
 
 	/** @param {number} maxBytes of float32 values; a band is at least one step */
 	bands(maxBytes) {
-		return bandsOf(this.#planned, (maxBytes / 4) * NBYTES[this.#inputDtype()]);
-	}
-
-	#inputDtype() {
-		return ['f32', 'f16', 'bf16'][this.#planned.plan.input - 1];
+		return bandsOf(this.planned, (maxBytes / 4) * NBYTES[this.dtype]);
 	}
 
 	/** @param {Band} band @param {Uint8Array[]} planes the bytes of each plane that band.planes says */
@@ -96,7 +94,7 @@ export class DecodeJob {
 	 * @returns {import('./task.js').DecodeTask}
 	 */
 	task(band, dtype = 'f32') {
-		const { plan, bytes } = this.#planned;
+		const { plan, bytes } = this.planned;
 		return { call: 'decode', plan: bytes, sizes: sizesOf(plan), band: band.struct, fake: this.#fake, dtype };
 	}
 

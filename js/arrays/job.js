@@ -107,7 +107,6 @@ function fixedRanges(scheme, plan) {
  * results taken in the order of the bands, which decides what the first error is.
  */
 export class TensorJob {
-	#planned;
 	#options;
 	/** @type {{ importance?: Float32Array, nimportance?: number, lo?: Float32Array, hi?: Float32Array }} */
 	#more = {};
@@ -122,28 +121,29 @@ export class TensorJob {
 	constructor(options) {
 		checkPolicy('overflow', options.overflow);
 		checkPolicy('nonfinite', options.nonfinite);
-		this.#planned = planTensor(options.scheme, options.shape, options.dtype);
+		/** The core's plan and its bytes. */
+		this.planned = planTensor(options.scheme, options.shape, options.dtype);
 		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
 		const correct = isFixed(options.scheme) || options.correct;
 		this.#options = { ...options, correct };
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
-		const { plan } = this.#planned;
+		const { plan } = this.planned;
 		const ranges = options.ranges === undefined ? fixedRanges(options.scheme, plan) : options.ranges;
 		if (ranges !== undefined) {
 			const { lo, hi } = rangesOf(ranges, plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
 		if (options.parameters !== undefined)
-			this.#parameters = new GivenParameters(options.parameters, this.#planned.plan);
-		this.planes = this.#planned.planes;
-		this.nbytes = this.#planned.plan.nbytes;
+			this.#parameters = new GivenParameters(options.parameters, this.planned.plan);
+		this.planes = this.planned.planes;
+		this.nbytes = this.planned.plan.nbytes;
 		/** 2: call range() for every band before the first encode(). */
-		this.passes = this.#parameters ? 1 : this.#planned.plan.passes;
+		this.passes = this.#parameters ? 1 : this.planned.plan.passes;
 	}
 
 	/** @param {number} maxBytes of weights; a band is at least one step */
 	bands(maxBytes) {
-		return bandsOf(this.#planned, maxBytes);
+		return bandsOf(this.planned, maxBytes);
 	}
 
 	/**
@@ -186,7 +186,7 @@ export class TensorJob {
 
 	/** @param {Band} band @returns {import('./task.js').RangeTask} */
 	rangeTask(band) {
-		const { plan, bytes } = this.#planned;
+		const { plan, bytes } = this.planned;
 		return { call: 'range', plan: bytes, sizes: sizesOf(plan), band: band.struct, given: this.#givenOf(band) };
 	}
 
@@ -212,7 +212,7 @@ export class TensorJob {
 
 	/** Only after the last takeRange(), if there are two passes. @param {Band} band @returns {import('./task.js').EncodeTask} */
 	encodeTask(band) {
-		const { plan, bytes } = this.#planned;
+		const { plan, bytes } = this.planned;
 		const given = {
 			...this.#givenOf(band),
 			range: this.passes === 2 ? this.#range : undefined,

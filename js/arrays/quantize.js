@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
+import { isSerial } from '../layouts.js';
 import { presetOf, resolveScheme } from '../presets.js';
 import { decodeJob } from './decode-job.js';
 import { tensorJob } from './job.js';
-import { MAX_BAND, checkShape } from './plan.js';
+import { MAX_BAND, checkShape, planTensor } from './plan.js';
 import { plainArray } from './typed.js';
 import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.js';
 
@@ -18,7 +19,7 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  * @typedef {object} QuantizedTensor
  * @property {string | Scheme} scheme qualified name of a preset, or the scheme object
  * @property {number[]} shape of the weights
- * @property {Uint8Array | null} bytes for formats with one serialised form (ggml: blocks, row after row), else null
+ * @property {Uint8Array | null} bytes for formats with one serialised form (ggml: blocks, row after row; Burn: codes, scales), else null
  * @property {Record<string, Plane> | null} planes for planar formats, named as the format names its tensors, else null
  * @property {number} nbytes of everything stored
  * @property {number} bitsPerWeight
@@ -86,8 +87,7 @@ export function prepare(given, options) {
 	checkCalibration(scheme, options.calibration);
 	checkCount(data, options.shape);
 	const job = tensorJob({ ...options, scheme, dtype });
-	const stored = job.planes.map((plane) => new Uint8Array(plane.nbytes));
-	return { data, count: data.length, scheme, dtype, job, stored };
+	return { data, count: data.length, scheme, dtype, job, stored: storageOf(job.planned) };
 }
 
 /**
@@ -122,19 +122,32 @@ export function quantize(data, options) {
 
 /** @param {ReturnType<typeof prepare>} prepared when all is stored @param {number[]} shape @returns {QuantizedTensor} */
 export function tensorOf({ scheme, job, stored, count }, shape) {
-	const blocks = job.planes[0].role === 'blocks';
-	const planes = job.planes.map((plane, p) => [
-		plane.name,
-		{ dtype: plane.dtype, shape: plane.shape, bytes: stored[p] },
-	]);
+	return storedTensor({ scheme, planned: job.planned, stored, count, shape, warnings: job.finish().warnings });
+}
+
+/** Memory for every plane; one array where the layout is one. @param {ReturnType<typeof planTensor>} planned */
+export function storageOf({ plan, planes }) {
+	return isSerial(plan)
+		? partsOf(planes, new Uint8Array(plan.nbytes))
+		: planes.map(({ nbytes }) => new Uint8Array(nbytes));
+}
+
+/**
+ * @param {{ scheme: Scheme, planned: ReturnType<typeof planTensor>, stored: Uint8Array[], count: number, shape: number[],
+ *   warnings: string[] }} parts stored: of storageOf()
+ * @returns {QuantizedTensor}
+ */
+export function storedTensor({ scheme, planned: { plan, planes }, stored, count, shape, warnings }) {
+	const serial = isSerial(plan);
+	const byName = planes.map(({ name, dtype, shape: dims }, p) => [name, { dtype, shape: dims, bytes: stored[p] }]);
 	return {
 		scheme: presetOf(scheme)?.name ?? scheme,
 		shape: [...shape],
-		bytes: blocks ? stored[0] : null,
-		planes: blocks ? null : Object.fromEntries(planes),
-		nbytes: job.nbytes,
-		bitsPerWeight: (8 * job.nbytes) / count,
-		warnings: job.finish().warnings,
+		bytes: serial ? new Uint8Array(stored[0].buffer) : null,
+		planes: serial ? null : Object.fromEntries(byName),
+		nbytes: plan.nbytes,
+		bitsPerWeight: (8 * plan.nbytes) / count,
+		warnings,
 	};
 }
 
@@ -169,11 +182,7 @@ export function prepareDecode(quantized) {
 	if (!bytes && !(planes && typeof planes === 'object'))
 		throw new BlockQuantError('bad-argument', 'expected bytes: a Uint8Array, or planes: an object');
 	const scheme = resolveScheme(quantized.scheme);
-	// The shape of blocks follows from that of the weights; only their number of bytes can be wrong.
-	/** @type {Record<string, Plane>} */
-	const given = bytes
-		? { blocks: { dtype: 'U8', shape: blocksShape(scheme, shape), bytes } }
-		: /** @type {any} */ (planes);
+	const given = bytes ? planesOfBytes(scheme, shape, bytes) : /** @type {Record<string, Plane>} */ (planes);
 	const stored = Object.entries(given).map(([name, plane]) => checkPlane(name, plane));
 	const infos = stored.map((plane) => ({ ...plane, nbytes: plane.bytes.length }));
 	const job = decodeJob({ scheme, shape, planes: infos });
@@ -186,7 +195,7 @@ export function prepareDecode(quantized) {
 	const inOrder = job.planes.map(
 		({ name }) => /** @type {Plane} */ (stored.find((plane) => plane.name === name)).bytes,
 	);
-	return { job, count: shape.reduce((product, dim) => product * dim, 1), stored: inOrder };
+	return { job, scheme, count: shape.reduce((product, dim) => product * dim, 1), stored: inOrder };
 }
 
 /** @param {string} name @param {unknown} plane @returns {Plane & { name: string }} */
@@ -198,9 +207,36 @@ function checkPlane(name, plane) {
 	return { name, dtype, shape, bytes: plain };
 }
 
-/** @param {Scheme} scheme @param {number[]} shape */
-function blocksShape(scheme, shape) {
-	return tensorJob({ scheme, shape, dtype: 'f32' }).planes[0].shape;
+/**
+ * One array as planes, one after the other; the last takes the rest.
+ * @param {{ nbytes: number }[]} planes
+ * @param {Uint8Array} bytes
+ */
+function partsOf(planes, bytes) {
+	let at = 0;
+	return planes.map(({ nbytes }, p) => bytes.subarray(at, p < planes.length - 1 ? (at += nbytes) : undefined));
+}
+
+/**
+ * What stands in the one array of a tensor. Shapes and dtypes follow from the scheme; only the number of bytes can be wrong.
+ * @param {Scheme} scheme
+ * @param {number[]} shape
+ * @param {unknown} bytes
+ * @returns {Record<string, Plane>}
+ */
+function planesOfBytes(scheme, shape, bytes) {
+	const { plan, planes } = planTensor(scheme, shape, 'f32');
+	const plain = plainArray(bytes, ['Uint8Array']);
+	if (!plain) throw new BlockQuantError('bad-argument', 'bytes: expected a Uint8Array, not detached');
+	if (!isSerial(plan))
+		throw new BlockQuantError(
+			'bad-argument',
+			`bytes: this scheme is stored as planes: ${planes.map(({ name }) => name).join(', ')}`,
+		);
+	const parts = partsOf(planes, plain);
+	return Object.fromEntries(
+		planes.map(({ name, dtype, shape: dims }, p) => [name, { dtype, shape: dims, bytes: parts[p] }]),
+	);
 }
 
 /**

@@ -73,14 +73,14 @@ async function printScheme(name, json) {
 			planes.map((plane) => [`  ${plane.name}`, plane.dtype, shapeText(plane.shape), plane.nbytes]),
 		),
 		'',
-		drawing(scheme.layout, sizes.codeBits),
+		drawing(scheme, sizes.codeBits),
 	);
 }
 
-/** Where the bits go. @param {string | undefined} layout @param {number} codeBits */
-function drawing(layout = 'planes', codeBits) {
-	const fields = blockFields(layout);
-	if (!fields) return `  ${packingText(layout, codeBits)}`;
+/** Where the bits go. @param {Scheme} scheme @param {number} codeBits */
+function drawing(scheme, codeBits) {
+	const fields = blockFields(scheme.layout ?? 'planes');
+	if (!fields) return `  ${packingText(scheme, codeBits)}`;
 	const last = fields[fields.length - 1];
 	return [
 		`one block of ${last.at + last.nbytes} bytes:`,

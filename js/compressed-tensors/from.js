@@ -3,9 +3,7 @@
 
 import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { presets } from '../presets.js';
-import { schemeOfStruct } from '../scheme.js';
-import { structOfScheme } from '../scheme/read.js';
+import { asPreset } from '../presets.js';
 import { isObject } from './coerce.js';
 import { inferModuleFormat } from './format.js';
 import { quantizationScheme } from './quantization-scheme.js';
@@ -103,15 +101,6 @@ function weightsOf(args, layout) {
 	const scales = [{ dtype, block: blockOf(args) }];
 	if (args.strategy === 'tensor_group') scales.push({ dtype: 'f32', block: 'tensor' });
 	return { value, scales, ...(zero && { zero }), rules: 'compressed-tensors' };
-}
-
-/** The preset that says the same, if there is one. @param {Scheme} scheme */
-function asPreset(scheme) {
-	const same = JSON.stringify(schemeOfStruct(structOfScheme(scheme)));
-	if (scheme.activations?.symmetric === false) return scheme;
-	for (const preset of presets().values())
-		if (JSON.stringify(schemeOfStruct({ ...preset.struct, fused: 0 })) === same) return preset.scheme;
-	return scheme;
 }
 
 /**

@@ -78,7 +78,11 @@ export const LAYOUTS = [
 	'ggml-nvfp4',
 	'ggml-iq4_nl',
 	'ggml-iq4_xs',
+	'burn-quantized-bytes',
 ];
+
+/** enum bq_pack_into */
+export const PACK_INTO = ['bytes', 'native', 'u32'];
 
 /** enum bq_kernels_id */
 export const KERNELS = ['scalar', 'simd128'];
@@ -153,6 +157,8 @@ export const Scheme = struct({
 	calibration_argument: 'f64',
 	rules: 'u32',
 	layout: 'u32',
+	pack_into: 'u32',
+	pack_axis: 'u32',
 	fused: 'u32',
 	act_mode: 'u32',
 	act: Level,
@@ -183,7 +189,8 @@ export const Plan = struct({
 	cols: 'u32',
 	group: 'u32',
 	cells_per_unit: 'u32',
-	row_nbytes: 'u32',
+	packed_axis: 'u32',
+	line_nbytes: 'u32',
 	workspace_nbytes: 'u32',
 	tensor_level: 'u32',
 	value_bits: 'u32',

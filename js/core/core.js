@@ -203,6 +203,45 @@ export class Core {
 	}
 
 	/**
+	 * Takes codes and parameters of a band out of its planes.
+	 * @param {PlanBytes} plan @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan @param {BandStruct} band
+	 * @param {Uint8Array[]} planes
+	 * @param {number[]} nbytes of each part, by role
+	 * @returns {Uint8Array[]} by role
+	 */
+	unpack(plan, sizes, band, planes, nbytes) {
+		return this.#arena.scope(() => {
+			const planAt = this.#arena.put(plan);
+			const bandAt = this.#arena.putStruct(Band, band);
+			const planesAt = this.#arena.putTable(planes.map((bytes) => this.#arena.put(bytes)));
+			const parts = nbytes.map((count) => this.#arena.take(count));
+			const partsAt = this.#arena.putTable(parts);
+			this.#exports.bq_unpack(planAt, bandAt, planesAt, partsAt, this.#arena.take(sizes.workspace_nbytes));
+			return parts.map((at, role) => this.#arena.bytes(at, nbytes[role]).slice());
+		});
+	}
+
+	/**
+	 * The planes of a band from its codes and parameters.
+	 * @param {PlanBytes} plan @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan @param {BandStruct} band
+	 * @param {Uint8Array[]} parts by role
+	 * @returns {Uint8Array[]} the bytes of each plane
+	 */
+	pack(plan, sizes, band, parts) {
+		return this.#arena.scope(() => {
+			const planAt = this.#arena.put(plan);
+			const bandAt = this.#arena.putStruct(Band, band);
+			const partsAt = this.#arena.putTable(parts.map((bytes) => this.#arena.put(bytes)));
+			const { at, table } = this.#planes(band, sizes.nplanes);
+			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
+			const status = this.#exports.bq_pack(planAt, bandAt, partsAt, table, workspaceAt);
+			if (status)
+				throw new BlockQuantError('unsupported', 'only the kernel of its own preset writes this layout');
+			return at.map((pointer, i) => this.#arena.bytes(pointer, band.plane_nbytes[i]).slice());
+		});
+	}
+
+	/**
 	 * Converts numbers between f32 and another float dtype; null where there is no such conversion.
 	 * @param {string} from @param {string} to @param {number} count @param {ArrayBufferView} input @param {number} nbytes of the result
 	 */
@@ -210,14 +249,8 @@ export class Core {
 		return this.#arena.scope(() => {
 			const inputAt = this.#arena.put(input);
 			const outAt = this.#arena.take(nbytes);
-			const failed = this.#exports.bq_convert(
-				this.kernels,
-				DTYPES.indexOf(from),
-				DTYPES.indexOf(to),
-				count,
-				inputAt,
-				outAt,
-			);
+			const [given, wanted] = [from, to].map((name) => DTYPES.indexOf(name));
+			const failed = this.#exports.bq_convert(this.kernels, given, wanted, count, inputAt, outAt);
 			return failed ? null : this.#arena.bytes(outAt, nbytes).slice();
 		});
 	}
@@ -246,6 +279,11 @@ export class Core {
 			);
 			this.#arena.get(runningAt, running);
 		});
+	}
+
+	/** The least value of a dtype that is not below x. @param {string} dtype @param {number} x @returns {number} */
+	roundUp(dtype, x) {
+		return this.#exports.bq_round_up(DTYPES.indexOf(dtype), x);
 	}
 
 	/** Adds to sums: squared error, both squares, product, and the largest error. @param {Float32Array} a @param {Float32Array} b @param {Float64Array} sums */

@@ -1,6 +1,8 @@
 // drawing.js - where the bits of each layout go, for people: what `blockquant schemes NAME` draws. src/layouts.c does it.
 // SPDX-License-Identifier: MIT
 
+/** @typedef {import('../scheme.js').Scheme} Scheme */
+
 /**
  * A field of a block: what it holds and how many bytes it takes.
  * @typedef {readonly [what: string, nbytes: number]} Field
@@ -60,12 +62,23 @@ const BLOCKS = {
 	],
 };
 
-/** How codes share bytes, by layout. @type {Record<string, (bits: number) => string>} */
+/** How codes are packed where the layout leaves it open. */
+const INTO = {
+	bytes: () => 'one code a byte',
+	native: (/** @type {number} */ bits) =>
+		`codes of ${bits} bits as a device's own type: two floats of 4 bits a byte, of all else one`,
+	u32: (/** @type {number} */ bits) =>
+		`codes of ${bits} bits in little-endian words of 32, the first in the lowest bits`,
+};
+
+/** How codes share bytes, by layout. @type {Record<string, (bits: number, packing?: Scheme['packing']) => string>} */
 const PACKINGS = {
 	'pack-quantized': (bits) =>
 		`codes with ${2 ** (bits - 1)} added, as one stream of ${bits} bits each in little-endian words of 32, the first in the lowest bits`,
 	'nvfp4-pack-quantized': () => 'two codes a byte, the even column in the low half',
 	'mxfp4-pack-quantized': () => 'two codes a byte, the even column in the low half',
+	'burn-quantized-bytes': (bits, { into, axis = 0 } = { into: 'bytes' }) =>
+		`${INTO[into](bits)}, line after line${axis ? ` along the axis ${axis} from the last, which changes places with it` : ''}; then block scales, then a tensor-wide one`,
 	'mxfp6-pack-quantized': () => 'four codes in three bytes, the first in the lowest bits',
 };
 
@@ -84,5 +97,6 @@ export function blockFields(layout) {
 	});
 }
 
-/** How a plane of codes is packed. @param {string} layout @param {number} bits of one code */
-export const packingText = (layout, bits) => PACKINGS[layout]?.(bits) ?? 'one code a byte, row after row';
+/** How a plane of codes is packed. @param {Pick<Scheme, 'layout' | 'packing'>} scheme @param {number} bits of one code */
+export const packingText = ({ layout = 'planes', packing }, bits) =>
+	PACKINGS[layout]?.(bits, packing) ?? 'one code a byte, row after row';

@@ -1,7 +1,17 @@
 // read.js - the core's struct of a scheme's JSON, and everything that is wrong with its words.
 // SPDX-License-Identifier: MIT
 
-import { ACTIVATIONS, CALIBRATIONS, DTYPES, LAYOUTS, MAX_CODEBOOK, MAX_LEVELS, MAX_RANK, RULES } from '../core/abi.js';
+import {
+	ACTIVATIONS,
+	CALIBRATIONS,
+	DTYPES,
+	LAYOUTS,
+	MAX_CODEBOOK,
+	MAX_LEVELS,
+	MAX_RANK,
+	PACK_INTO,
+	RULES,
+} from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { didYouMean } from '../nearest.js';
 import { observerProblems } from '../observers/calculators.js';
@@ -11,7 +21,19 @@ import { ARGUMENTS, NARROW } from '../scheme.js';
 /** @typedef {import('../scheme.js').Activations} Activations */
 
 const FIELDS = [
-	...['name', 'value', 'scales', 'zero', 'symmetric', 'mins', 'calibration', 'rules', 'layout', 'activations'],
+	...[
+		'name',
+		'value',
+		'scales',
+		'zero',
+		'symmetric',
+		'mins',
+		'calibration',
+		'rules',
+		'layout',
+		'packing',
+		'activations',
+	],
 	'observer',
 ];
 
@@ -26,7 +48,7 @@ const FIELDS = [
 /** The rules that the words of a field keep, by the field's first word. @type {Record<string, string>} */
 const RULE_OF = {
 	...{ value: 'bad-value', scales: 'bad-levels', mins: 'bad-levels', zero: 'bad-zero', symmetric: 'bad-zero' },
-	...{ calibration: 'bad-calibration', rules: 'bad-rules', layout: 'bad-layout' },
+	...{ calibration: 'bad-calibration', rules: 'bad-rules', layout: 'bad-layout', packing: 'bad-layout' },
 };
 /** @type {Record<string, string>} */
 const RULE_OF_PART = { block: 'bad-block', dtype: 'bad-level-dtype', codebook: 'bad-codebook' };
@@ -150,6 +172,17 @@ class Reader {
 		return { calibration: index, calibration_argument: argument };
 	}
 
+	/** @param {unknown} packing @returns {{ pack_into: number, pack_axis: number }} */
+	packing(packing) {
+		const { into, axis = 0 } = this.object('packing', packing, ['into', 'axis']);
+		if (!Number.isInteger(axis) || axis < 0 || axis >= MAX_RANK)
+			this.refuse(
+				'packing.axis',
+				`expected 0 to ${MAX_RANK - 1}, counted from the last axis; got ${shown(axis)}`,
+			);
+		return { pack_into: this.indexOf('packing.into', PACK_INTO, into), pack_axis: axis };
+	}
+
 	/** @param {Activations | undefined} activations */
 	activations(activations) {
 		if (!activations) return NO_ACTIVATIONS;
@@ -183,6 +216,7 @@ class Reader {
 			...this.calibration(calibration),
 			rules: this.indexOf('rules', RULES, rules),
 			layout: this.indexOf('layout', LAYOUTS, layout),
+			...this.packing(given.packing ?? { into: 'bytes' }),
 			fused: 0,
 			...this.activations(given.activations),
 		};

@@ -47,7 +47,7 @@ export function schemeSizes(nameOrScheme, { shape, dtype = 'f32' }) {
 }
 
 /** @param {Scheme} scheme @param {number[]} shape @param {'f32' | 'f16' | 'bf16'} dtype @returns {Grid[]} */
-function gridsOf({ name: _, ...scheme }, shape, dtype) {
+function gridsOf({ name: _, packing: __, ...scheme }, shape, dtype) {
 	/** @type {Record<string, import('../scheme.js').Level>} */
 	const levels = Object.fromEntries([
 		...scheme.scales.map((level, i) => [`scales.${i}`, level]),

@@ -20,12 +20,12 @@ static void print_structs(void)
 	BEGIN(bq_scheme), FIELD(bq_scheme, value), FIELD(bq_scheme, narrow), FIELD(bq_scheme, codebook), FIELD(bq_scheme, nscales), FIELD(bq_scheme, scale),
 		FIELD(bq_scheme, zero), FIELD(bq_scheme, symmetric), FIELD(bq_scheme, nmins), FIELD(bq_scheme, min),
 		FIELD(bq_scheme, calibration), FIELD(bq_scheme, calibration_argument), FIELD(bq_scheme, rules),
-		FIELD(bq_scheme, layout), FIELD(bq_scheme, fused), FIELD(bq_scheme, act_mode), FIELD(bq_scheme, act), FIELD(bq_scheme, act_scale), END();
+		FIELD(bq_scheme, layout), FIELD(bq_scheme, pack_into), FIELD(bq_scheme, pack_axis), FIELD(bq_scheme, fused), FIELD(bq_scheme, act_mode), FIELD(bq_scheme, act), FIELD(bq_scheme, act_scale), END();
 	BEGIN(bq_plane), FIELD(bq_plane, role), FIELD(bq_plane, dtype), FIELD(bq_plane, rank), FIELD(bq_plane, step_nbytes),
 		FIELD(bq_plane, item_nbytes), FIELD(bq_plane, nbytes), FIELD(bq_plane, dims), END();
 	BEGIN(bq_plan), FIELD(bq_plan, scheme), FIELD(bq_plan, input), FIELD(bq_plan, kernels), FIELD(bq_plan, passes), FIELD(bq_plan, nplanes),
 		FIELD(bq_plan, rank), FIELD(bq_plan, first_axis), FIELD(bq_plan, unit_height), FIELD(bq_plan, unit_rows), FIELD(bq_plan, step_rows),
-		FIELD(bq_plan, cols), FIELD(bq_plan, group), FIELD(bq_plan, cells_per_unit), FIELD(bq_plan, row_nbytes),
+		FIELD(bq_plan, cols), FIELD(bq_plan, group), FIELD(bq_plan, cells_per_unit), FIELD(bq_plan, packed_axis), FIELD(bq_plan, line_nbytes),
 		FIELD(bq_plan, workspace_nbytes), FIELD(bq_plan, tensor_level), FIELD(bq_plan, value_bits), FIELD(bq_plan, ncodebook),
 		FIELD(bq_plan, parameter_work), FIELD(bq_plan, encode_work), FIELD(bq_plan, decode_work), FIELD(bq_plan, result),
 		FIELD(bq_plan, dims), FIELD(bq_plan, nvalues), FIELD(bq_plan, nbytes), FIELD(bq_plan, nitems), FIELD(bq_plan, rows_per_item),

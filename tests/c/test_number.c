@@ -489,6 +489,34 @@ static void convert_takes_float32_on_one_side(uint32_t kernels)
 	CHECK(back[0] == 0 && back[1] == 0 && back[2] == 0, "a refusal writes nothing");
 }
 
+/* The least value that is not below: it is one, and the code below it is too small. */
+static void scales_are_rounded_up(void)
+{
+	static const struct { uint32_t dtype, nbytes, last; } to[] = {
+		{ BQ_F16, 2, 0x7BFF }, { BQ_BF16, 2, 0x7F7F }, { BQ_UE4M3, 1, 0x7E }, { BQ_F8E4M3, 1, 0x7E }, { BQ_E8M0, 1, 254 },
+	};
+
+	for (size_t t = 0; t < sizeof to / sizeof to[0]; t++) {
+		for (uint32_t code = 0; code <= to[t].last; code++) {
+			const uint16_t codes[2] = { (uint16_t)code, (uint16_t)(code + 1) };
+			float x = 0, next = 0;
+
+			bq_convert(BQ_SCALAR, to[t].dtype, BQ_F32, 1, &codes[0], &x);
+			CHECK(bq_round_up(to[t].dtype, x) == x, "%u: code %u", to[t].dtype, code);
+			if (code == to[t].last) {
+				CHECK(bq_round_up(to[t].dtype, bq_float(bq_bits(x) + 1)) == x, "%u: above the last", to[t].dtype);
+				CHECK(bq_round_up(to[t].dtype, INFINITY) == x, "%u: infinity", to[t].dtype);
+				continue;
+			}
+			bq_convert(BQ_SCALAR, to[t].dtype, BQ_F32, 1, &codes[1], &next);
+			CHECK(bq_round_up(to[t].dtype, bq_float(bq_bits(x) + 1)) == next, "%u: just above code %u", to[t].dtype, code);
+			CHECK(bq_round_up(to[t].dtype, bq_float(bq_bits(next) - 1)) == next, "%u: just below code %u", to[t].dtype, code + 1);
+		}
+		CHECK(bq_bits(bq_round_up(to[t].dtype, bq_float(0xFFC12345))) == BQ_F32_NAN, "%u: NaN", to[t].dtype);
+	}
+	CHECK(bq_round_up(BQ_F32, 0.3f) == 0.3f && bq_round_up(BQ_E8M0, 0) == 0x1p-127f, "float32 holds all; E8M0 has no zero");
+}
+
 /* ---- golden data ---- */
 
 static void *read_golden(const char *folder, const char *name, size_t *nbytes)
@@ -571,6 +599,7 @@ int main(int argc, char **argv)
 {
 	rounding_to_a_working_dtype_is_a_round_trip();
 	loads_and_stores_are_little_endian();
+	scales_are_rounded_up();
 	for (uint32_t id = 0; id < BQ_NKERNELS; id++) {
 		const struct bq_kernels *row = bq_kernels(id);
 

@@ -525,7 +525,7 @@ static void check_bands(const struct bq_plan *plan, uint32_t max_nbytes, const c
 			(unsigned long long)step);
 		CHECK(band.nvalues * bq_dtype(plan->input)->nbytes <= max_nbytes || band.nsteps == 1, "%s, step %llu", what,
 			(unsigned long long)step);
-		CHECK(band.plane_nbytes[0] == band.nvalues / plan->cols * plan->row_nbytes, "%s, step %llu", what,
+		CHECK(band.plane_nbytes[0] == band.nvalues / plan->cols * plan->line_nbytes, "%s, step %llu", what,
 			(unsigned long long)step);
 		if (plan->scheme.scale[0].rank)
 			CHECK(band.cell_offset[0] == cell && band.ncells[0], "%s, step %llu", what, (unsigned long long)step);
@@ -797,12 +797,14 @@ static void structs_have_no_padding(void)
 	FIELD(bq_scheme, calibration_argument);
 	FIELD(bq_scheme, rules);
 	FIELD(bq_scheme, layout);
+	FIELD(bq_scheme, pack_into);
+	FIELD(bq_scheme, pack_axis);
 	FIELD(bq_scheme, fused);
 	FIELD(bq_scheme, act_mode);
 	FIELD(bq_scheme, act);
 	FIELD(bq_scheme, act_scale);
 	END(bq_scheme);
-	CHECK(sizeof(struct bq_level) == 28 && sizeof(struct bq_scheme) == 4 * 13 + 8 + 7 * 28, "%zu bytes", sizeof(struct bq_scheme));
+	CHECK(sizeof(struct bq_level) == 28 && sizeof(struct bq_scheme) == 4 * 15 + 8 + 7 * 28, "%zu bytes", sizeof(struct bq_scheme));
 	BEGIN();
 	FIELD(bq_plane, role);
 	FIELD(bq_plane, dtype);

@@ -151,7 +151,7 @@ describe('the packed package', () => {
 	});
 
 	it('has every file that its exports name', () => {
-		const files = JSON.stringify(pkg.exports).match(/\.\/[\w./]+/g);
+		const files = JSON.stringify(pkg.exports).match(/\.\/[\w./-]+/g);
 		for (const file of files.filter((name) => name.startsWith('./dist/')))
 			assert.ok(existsSync(join(project, 'node_modules/blockquant', file)), file);
 	});

@@ -72,6 +72,7 @@ const ALONE = {
 					FLOAT_LEVELS.includes(dtype) || dtype === 'e8m0' || (isInteger(dtype) && i + 1 < levels.length),
 			),
 		),
+	'bad-layout': ({ layout, named }) => layout !== 'burn-quantized-bytes' || named,
 	'bad-block': ({ scales, mins = [] }, shape) =>
 		[scales, mins].every((levels) =>
 			levels.every(
@@ -125,6 +126,17 @@ const TOGETHER = {
 		const { value, zero, scales, layout = 'planes' } = scheme;
 		const code = base(value);
 		const bits = bitsOf(value);
+		const { into = 'bytes', axis = 0 } = scheme.packing ?? {};
+		if (layout === 'burn-quantized-bytes')
+			return (
+				!zero &&
+				!scheme.mins &&
+				32 % bits === 0 &&
+				(scales.length === 1 || (scales.length === 2 && scales[1].block === 'tensor')) &&
+				(into !== 'bytes' || axis === 0) &&
+				axis < rank
+			);
+		if (into !== 'bytes' || axis > 0) return false;
 		const blocks = layout.startsWith('ggml-') ? presetOfLayout(layout) : null;
 		if (blocks)
 			return (
@@ -174,7 +186,8 @@ export function brokenRules(given, dims, dtype = 'f32') {
 	const shape = dims.length === 1 ? [1, ...dims] : dims;
 	const known = (levels) =>
 		levels?.map((level) => ({ ...level, dtype: level.dtype === 'input' ? dtype : level.dtype }));
-	const scheme = { ...given, scales: known(given.scales), mins: known(given.mins) };
+	const named = given.scales.every((level) => level.dtype !== 'input');
+	const scheme = { ...given, scales: known(given.scales), mins: known(given.mins), named };
 	for (const group of [ALONE, TOGETHER, OF_TENSOR]) {
 		const broken = Object.keys(group).filter((rule) => !group[rule](scheme, shape, dims.length));
 		if (broken.length) return broken;
@@ -247,6 +260,7 @@ const own = blocks.chain((list) =>
 			calibration,
 			rules: some(...RULES),
 			layout: fc.oneof({ weight: 3, arbitrary: some('planes') }, some(...LAYOUTS)),
+			packing: fc.record({ into: some('bytes', 'native', 'u32'), axis: some(0, 0, 0, 1, 2) }),
 		},
 		{ requiredKeys: ['value', 'scales'] },
 	),
@@ -258,7 +272,7 @@ const nearPreset = () =>
 		.tuple(
 			some(...schemes().map(({ scheme }) => scheme)),
 			own,
-			fc.subarray(['value', 'scales', 'zero', 'calibration', 'rules', 'layout'], { maxLength: 2 }),
+			fc.subarray(['value', 'scales', 'zero', 'calibration', 'rules', 'layout', 'packing'], { maxLength: 2 }),
 		)
 		.map(([{ name: _, activations: __, ...preset }, other, fields]) =>
 			Object.fromEntries(

@@ -30,7 +30,7 @@ const TABLES = [
 	'js/vocabularies.js',
 	'js/core/abi.js',
 ];
-const ADAPTERS = /^js\/(compressed-tensors|coreai|gguf|safetensors)\//;
+const ADAPTERS = /^js\/(burn|compressed-tensors|coreai|gguf|safetensors)\//;
 const SYSTEMS = /ggml|gguf|safetensors|\bct\b|ct:|compressed.?tensors|burn|core.?ai|onnx|llama/i;
 
 /** Lines that decide something. */

@@ -1,0 +1,144 @@
+// quantized-bytes.js - Burn's QuantizedBytes: [codes][block scales][tensor-wide scale] in one array, written and read.
+// SPDX-License-Identifier: MIT
+
+import { planTensor } from '../arrays/plan.js';
+import { repack } from '../arrays/repack.js';
+import { theCore } from '../core/init.js';
+import { BlockQuantError } from '../errors.js';
+import { resolveScheme } from '../presets.js';
+import { fromBurn } from './from.js';
+import { QuantScheme } from './quant-scheme.js';
+import { globalScaleDtype, globalScaleSize, paramsShape, quantizedDataLen, scaleSize } from './sizes.js';
+import { SCALE_DTYPES } from './tables.js';
+import { toBurn } from './to.js';
+
+/** @typedef {import('../arrays/quantize.js').QuantizedTensor} QuantizedTensor */
+
+/**
+ * Where one level of scales lies.
+ * @typedef {object} QParamTensor
+ * @property {number} offsetStart of its first byte, counted back from the end of the array
+ * @property {number} offsetEnd of the byte after its last, counted back from the end
+ * @property {{ shape: number[], strides: number[] }} metadata of its grid
+ * @property {string} dtype of SCALE_DTYPES
+ */
+
+/** A tensor without axes has one value. @param {readonly number[]} shape */
+const axesOf = (shape) => (shape.length ? [...shape] : [1]);
+
+/** @param {readonly number[]} shape */
+const countOf = (shape) => shape.reduce((product, dim) => product * dim, 1);
+
+/** Numbers of float32 as bytes of a scale's dtype. @param {string} name of SCALE_DTYPES @param {Float32Array} scales */
+function encoded(name, scales) {
+	const { dtype, nbytes } = SCALE_DTYPES[name];
+	return /** @type {Uint8Array} */ (theCore().convert('f32', dtype, scales.length, scales, scales.length * nbytes));
+}
+
+/** And back. @param {string} name @param {Uint8Array} bytes */
+function decoded(name, bytes) {
+	const { dtype, nbytes } = SCALE_DTYPES[name];
+	const count = bytes.length / nbytes;
+	const floats = /** @type {Uint8Array} */ (theCore().convert(dtype, 'f32', count, bytes, 4 * count));
+	return new Float32Array(floats.buffer, floats.byteOffset, count);
+}
+
+/** The scheme of the same codes and scales, each an array of its own. @param {QuantScheme} scheme */
+function planarOf(scheme) {
+	const { name: _, layout: __, packing: ___, ...said } = fromBurn(scheme);
+	return said;
+}
+
+export class QuantizedBytes {
+	/**
+	 * @param {Uint8Array} bytes
+	 * @param {QuantScheme} scheme
+	 * @param {readonly number[]} shape
+	 * @throws {BlockQuantError} bad-shape: another number of bytes than the scheme says, or a shape that it cannot take
+	 */
+	constructor(bytes, scheme, shape) {
+		const expected = quantizedDataLen(scheme, shape);
+		if (bytes.length !== expected)
+			throw new BlockQuantError(
+				'bad-shape',
+				`a tensor [${shape.join(', ')}] of ${scheme.value} in ${scheme.store.kind} takes ${expected} bytes, got ${bytes.length}`,
+			);
+		this.bytes = bytes;
+		this.scheme = scheme;
+		this.shape = Object.freeze([...shape]);
+		Object.freeze(this);
+	}
+
+	/** What quantize() made under a scheme that Burn can say. @param {QuantizedTensor} quantized */
+	static of({ scheme, shape, bytes }) {
+		const said = new QuantScheme(toBurn(resolveScheme(scheme)));
+		return new QuantizedBytes(/** @type {Uint8Array} */ (bytes), said, shape);
+	}
+
+	/**
+	 * Serialises codes and scales.
+	 * @param {QuantScheme} scheme
+	 * @param {readonly number[]} shape
+	 * @param {{ codes: Int8Array, scales: Float32Array, global?: number | null }} parts row-major; codes: the bits, where values
+	 *   are floats; scales: over the grid of blocks, to the nearest number of their dtype; global: the tensor-wide scale above them
+	 * @throws {BlockQuantError} bad-argument, bad-shape
+	 */
+	static write(scheme, shape, { codes, scales, global = null }) {
+		const outer = globalScaleDtype(scheme);
+		const counts = [
+			{ what: 'code(s)', found: codes.length, expected: countOf(shape) },
+			{ what: 'scale(s)', found: scales.length, expected: countOf(paramsShape(shape, scheme)) },
+			{ what: 'tensor-wide scale(s)', found: global === null ? 0 : 1, expected: outer ? 1 : 0 },
+		];
+		for (const { what, found, expected } of counts)
+			if (found !== expected)
+				throw new BlockQuantError(
+					'bad-argument',
+					`a tensor [${shape.join(', ')}] of this scheme has ${expected} ${what}, got ${found}`,
+				);
+		const stored = [
+			new Uint8Array(codes.buffer, codes.byteOffset, codes.length),
+			encoded(scheme.scaleDtype, scales),
+			...(outer ? [encoded(outer, Float32Array.of(Number(global)))] : []),
+		];
+		const planar = { scheme: planarOf(scheme), shape: axesOf(shape) };
+		const planes = planTensor(planar.scheme, planar.shape, 'f32').planes.map(({ name, ...plane }, p) => [
+			name,
+			{ ...plane, bytes: stored[p] },
+		]);
+		const { bytes } = repack({ ...planar, planes: Object.fromEntries(planes) }, fromBurn(scheme));
+		return new QuantizedBytes(/** @type {Uint8Array} */ (bytes), scheme, shape);
+	}
+
+	/** @returns {{ codes: Int8Array, scales: Float32Array, global: number | null }} as write() takes them */
+	read() {
+		const { scheme, bytes, shape } = this;
+		const { planes } = repack({ scheme: fromBurn(scheme), shape: axesOf(shape), bytes });
+		const [values, scales, global] = Object.values(/** @type {NonNullable<typeof planes>} */ (planes));
+		const outer = globalScaleDtype(scheme);
+		return {
+			codes: new Int8Array(values.bytes.buffer, values.bytes.byteOffset, values.bytes.length),
+			scales: decoded(scheme.scaleDtype, scales.bytes),
+			global: outer ? decoded(outer, global.bytes)[0] : null,
+		};
+	}
+
+	/** Where the scales lie. @returns {{ scales: QParamTensor, global: QParamTensor | null }} */
+	params() {
+		const { scheme, shape } = this;
+		const outer = globalScaleDtype(scheme);
+		const end = globalScaleSize(scheme);
+		const grid = paramsShape(shape, scheme);
+		const strides = grid.map((_, axis) => countOf(grid.slice(axis + 1)));
+		const nbytes = countOf(grid) * scaleSize(scheme.scaleDtype);
+		return {
+			scales: {
+				...{ offsetStart: nbytes + end, offsetEnd: end },
+				...{ metadata: { shape: grid, strides }, dtype: scheme.scaleDtype },
+			},
+			global: outer
+				? { offsetStart: end, offsetEnd: 0, metadata: { shape: [1], strides: [1] }, dtype: outer }
+				: null,
+		};
+	}
+}

@@ -1,0 +1,94 @@
+// ranges.js - Burn's calibration: the range of every block, and the scales that it asks for before they are rounded.
+// SPDX-License-Identifier: MIT
+
+import { quantize } from '../arrays/quantize.js';
+import { BlockQuantError, shown } from '../errors.js';
+import { BlockLayout } from './block-layout.js';
+import { globalScaleDtype, quantizable } from './sizes.js';
+import { CALIBRATIONS, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
+
+/** @typedef {import('./quant-scheme.js').QuantScheme} QuantScheme */
+
+/** @typedef {{ min: Float32Array, max: Float32Array, shape: number[] }} CalibrationRange over the grid of the innermost scales */
+
+/**
+ * Scales before they are rounded to their dtypes.
+ * @typedef {object} QParams
+ * @property {Float32Array} scales of the innermost level, in the order of its grid
+ * @property {number | null} global the tensor-wide one above block scales
+ */
+
+/** Burn's least scale: float32's least normal number. */
+const MIN_POSITIVE = 2 ** -126;
+
+/** @param {Float32Array} data @param {number[]} shape @param {QuantScheme} scheme @returns {CalibrationRange} */
+function minMax(data, shape, { block }) {
+	const blocks = block && new BlockLayout(shape, block.size);
+	const min = new Float32Array(blocks?.numBlocks ?? 1).fill(Infinity);
+	const max = new Float32Array(min.length).fill(-Infinity);
+	data.forEach((x, i) => {
+		const b = blocks ? blocks.blockOf(i) : 0;
+		min[b] = Math.min(min[b], x); // NaN stays
+		max[b] = Math.max(max[b], x);
+	});
+	return { min, max, shape: block ? block.size.numBlocks(shape) : [1] };
+}
+
+/** The mean magnitude of each block, either sign. @param {Float32Array} data @param {number[]} shape @param {QuantScheme} scheme @returns {CalibrationRange} */
+function absMean(data, shape, { block }) {
+	const edges = block?.size.edges ?? [];
+	// A scale of -1, 0 and 1 is the mean itself.
+	const scheme = {
+		value: 'i2-narrow',
+		scales: [{ dtype: 'f32', block: block ? (edges.length ? [...edges] : 1) : /** @type {const} */ ('tensor') }],
+		calibration: CALIBRATIONS.AbsMean,
+		rules: 'plain',
+	};
+	const { planes } = quantize(data, { scheme, shape, nonfinite: 'allow' });
+	const { bytes } = /** @type {NonNullable<typeof planes>} */ (planes)['scales.0'];
+	const max = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+	return { min: max.map((mean) => -mean), max, shape: block ? block.size.numBlocks(shape) : [1] };
+}
+
+/**
+ * The range of every block, or of the tensor: Burn's compute_range. quantize() takes it as `ranges`.
+ * @param {QuantScheme} scheme
+ * @param {Float32Array} data
+ * @param {number[]} shape
+ * @param {'MinMax' | 'AbsMean'} [calibration]
+ * @returns {CalibrationRange}
+ * @throws {BlockQuantError} bad-argument, bad-shape
+ */
+export function computeRange(scheme, data, shape, calibration = 'MinMax') {
+	const count = shape.reduce((product, dim) => product * dim, 1);
+	if (count !== data.length || count === 0)
+		throw new BlockQuantError(
+			'bad-shape',
+			`shape [${shape.join(', ')}] has ${count} values, data has ${data.length}; expected as many, at least one`,
+		);
+	if (calibration === 'MinMax') return minMax(data, shape, scheme);
+	if (calibration === 'AbsMean') return absMean(data, shape, scheme);
+	throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);
+}
+
+/**
+ * The scales that ranges ask for: Burn's compute_q_params.
+ * @param {QuantScheme} scheme
+ * @param {{ min: Float32Array, max: Float32Array }} range
+ * @returns {QParams}
+ * @throws {BlockQuantError} unsupported: block scales that span all of float32 cannot stand under another
+ */
+export function computeQParams(scheme, { min, max }) {
+	const [low, high] = QUANT_VALUES[scheme.value].range;
+	const scales = min.map((lo, i) => Math.fround(2 * Math.max(Math.abs(lo), Math.abs(max[i]))) / (high - low));
+	if (globalScaleDtype(scheme) === null) return { scales, global: null };
+	if (!quantizable(scheme))
+		throw new BlockQuantError(
+			'unsupported',
+			`two levels: expected block scales of F16 or UE4M3 under F32, got ${scheme.scaleDtype} under ${scheme.tensor}`,
+		);
+	const largest = scales.reduce((a, b) => Math.max(a, b), 0);
+	const ideal = Math.fround(largest / SCALE_DTYPES[scheme.scaleDtype].max);
+	const global = Math.max(ideal, MIN_POSITIVE); // NaN stays
+	return { scales: scales.map((scale) => scale / global), global };
+}

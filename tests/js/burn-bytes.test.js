@@ -1,0 +1,88 @@
+// burn-bytes.test.js - QuantizedBytes written and read: every row that the release answered, and what is refused.
+// SPDX-License-Identifier: MIT
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as burn from '../../js/burn/index.js';
+import { dequantize, fromBurn, quantize } from '../../js/index.js';
+import { burnFunctions, quantScheme } from './burn-support.js';
+import { kernelRows, ready } from './support.js';
+
+const { of } = burnFunctions('0.23.0-pre.1');
+const hex = (bytes) => Buffer.from(bytes).toString('hex');
+
+for (const kernels of kernelRows)
+	test(`${kernels}: codes and scales to bytes and back`, async () => {
+		await ready(kernels);
+		for (const { in: given, out } of of('QuantizedBytes::new')) {
+			const parts = {
+				codes: Int8Array.from(given.codes),
+				scales: Float32Array.from(given.scales),
+				global: given.global,
+			};
+			const scheme = quantScheme(given.scheme);
+			const written = burn.QuantizedBytes.write(scheme, given.shape, parts);
+			assert.equal(hex(written.bytes), out.bytes, JSON.stringify(given));
+			const read = written.read();
+			assert.deepEqual([...read.scales], out.read_back.scales, JSON.stringify(given));
+			assert.equal(read.global, out.read_back.global);
+			assert.equal(out.read_back.codes_same, true);
+			assert.deepEqual(read.codes, parts.codes, JSON.stringify(given));
+			const { scales, global } = written.params();
+			const end = written.bytes.length;
+			assert.equal((scales.offsetStart - scales.offsetEnd) / burn.scaleSize(scales.dtype), given.scales.length);
+			assert.equal(global !== null, given.global !== null);
+			assert.ok(scales.offsetStart <= end && scales.offsetEnd === (global?.offsetStart ?? 0));
+		}
+	});
+
+test('scales follow the axes that are exchanged', async () => {
+	await ready();
+	for (const {
+		in: { shape, block, packing_dim: dim, value },
+		out,
+	} of of('scale_order')) {
+		const scheme = quantScheme({ value, store: { kind: 'PackedU32', dim }, block: { size: block, dtype: 'F32' } });
+		const count = shape.reduce((n, size) => n * size, 1);
+		const cells = burn.paramsShape(shape, scheme).reduce((n, size) => n * size, 1);
+		const parts = {
+			codes: Int8Array.from({ length: count }, (_, i) => i),
+			scales: Float32Array.from({ length: cells }, (_, i) => i + 1),
+		};
+		const written = burn.QuantizedBytes.write(scheme, shape, parts);
+		assert.equal(hex(written.bytes), out.bytes);
+		assert.deepEqual([...written.read().scales], out.decoded_scales);
+	}
+});
+
+test('what quantize() makes is read, and what is written is decoded', async () => {
+	await ready();
+	const scheme = burn.QuantScheme.nvfp4();
+	const data = Float32Array.from({ length: 96 }, (_, i) => Math.sin(i));
+	const q = quantize(data, { scheme: fromBurn(scheme), shape: [3, 32] });
+	assert.equal(q.scheme, 'burn:nvfp4');
+	const bytes = burn.QuantizedBytes.of(q);
+	assert.deepEqual(bytes.scheme, scheme);
+	const again = burn.QuantizedBytes.write(scheme, [3, 32], bytes.read());
+	assert.deepEqual(again.bytes, q.bytes);
+	assert.deepEqual(dequantize({ ...q, bytes: again.bytes }), dequantize(q));
+});
+
+test('counts that do not fit are refused', async () => {
+	await ready();
+	const scheme = quantScheme({ value: 'Q8S', tensor: 'F32', block: { size: [4], dtype: 'UE4M3' } });
+	const parts = { codes: new Int8Array(8), scales: Float32Array.of(0.5, 0.125), global: 3 };
+	const write = (change) => () => burn.QuantizedBytes.write(scheme, [8], { ...parts, ...change });
+	assert.equal(write({})().bytes.length, 14);
+	for (const change of [{ codes: new Int8Array(7) }, { scales: Float32Array.of(1) }, { global: null }])
+		assert.throws(write(change), { code: 'bad-argument', message: /of this scheme has \d+ / });
+	const single = quantScheme({ value: 'Q8S' });
+	assert.throws(() => burn.QuantizedBytes.write(single, [8], { ...parts, scales: Float32Array.of(1) }), {
+		code: 'bad-argument',
+		message: /0 tensor-wide/,
+	});
+	assert.throws(() => new burn.QuantizedBytes(new Uint8Array(13), scheme, [8]), {
+		code: 'bad-shape',
+		message: /takes 14 bytes, got 13/,
+	});
+});
