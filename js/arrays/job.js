@@ -133,6 +133,8 @@ export class TensorJob {
 			const { lo, hi } = rangesOf(ranges, plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
+		if (options.parameters !== undefined && options.ranges !== undefined)
+			throw new BlockQuantError('bad-argument', 'parameters, ranges: expected one of them, not both');
 		if (options.parameters !== undefined)
 			this.#parameters = new GivenParameters(options.parameters, this.#planned.plan);
 		this.planes = this.#planned.planes;
