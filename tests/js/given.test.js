@@ -95,6 +95,11 @@ test('parameters of any levels are stored as they are, and what does not fit is 
 		const code = Math.min(7, Math.max(-8, Math.round(x * 4) + 3));
 		if (Math.abs((x * 4) % 1) !== 0.5) assert.equal(new Int8Array(moved.planes.values.bytes.buffer)[i], code);
 	});
+	const ranges = { min: scales, max: scales };
+	assert.throws(
+		() => quantize(data, { scheme: zeros, shape: [12, 48], ranges, parameters }),
+		({ code }) => code === 'bad-argument',
+	);
 	for (const wrong of [
 		null,
 		{},
