@@ -47,10 +47,14 @@ function finiteNumbers(array, name) {
 	return plain;
 }
 
+/** Whether a scheme's calibration heeds importance. @param {Scheme} scheme */
+const isWeighted = ({ calibration }) =>
+	calibration === 'mse' || (typeof calibration === 'object' && 'mse' in calibration);
+
 /** @param {TensorOptions} options @returns {{ importance: Float32Array, nimportance: number }} rows of one per column */
 function importanceOf({ imatrix, shape, scheme }) {
 	const importance = finiteNumbers(imatrix, 'imatrix');
-	if (!presetOf(scheme)?.struct.fused)
+	if (!presetOf(scheme)?.struct.fused && !isWeighted(scheme))
 		throw new BlockQuantError('bad-argument', `imatrix: ${scheme.name ?? 'this scheme'} makes no use of one`);
 	const cols = shape[shape.length - 1];
 	const experts = shape.at(-3) ?? 1;
