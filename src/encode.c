@@ -150,6 +150,19 @@ static void encode_units(const struct job *job)
 	job->report->generic_values += band->nvalues;
 }
 
+/* Whether any f16 field is infinite or NaN: with one more its exponent goes over into the sign. */
+static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, uint64_t nblocks)
+{
+	const uint32_t nhalves = layout->halves, nbytes = layout->block_nbytes;
+	uint32_t any = 0;
+
+	blocks += layout->halves_at;
+	for (uint64_t b = 0; b < nblocks; b++, blocks += nbytes)
+		for (uint32_t i = 0; i < nhalves; i++)
+			any |= (bq_load16(blocks + 2 * i) & 0x7C00u) + 0x0400;
+	return any >> 15;
+}
+
 /* Counts blocks of finite weights whose f16 fields are infinite or NaN. */
 static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 {
@@ -160,6 +173,8 @@ static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 	uint64_t overflows = 0;
 	size_t first;
 
+	if (!any_overflow(layout, blocks, nblocks))
+		return 0;
 	for (uint64_t b = 0; b < nblocks; b++, blocks += layout->block_nbytes) {
 		int overflow = 0;
 
