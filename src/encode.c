@@ -22,6 +22,7 @@ struct job {
 	void *const *planes;
 	struct bq_workspace workspace;
 	struct bq_report *report;
+	struct bq_context context; /* of a fused kernel */
 	int zeros; /* index of a plane, or -1 */
 };
 
@@ -220,6 +221,11 @@ static void encode_units(const struct job *job)
 	job->report->generic_values += band->nvalues;
 }
 
+static int is_nonfinite_half(uint16_t half)
+{
+	return (half & 0x7C00) == 0x7C00;
+}
+
 /* Counts blocks of finite weights whose f16 fields are infinite or NaN. */
 static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 {
@@ -234,7 +240,9 @@ static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 		int overflow = 0;
 
 		for (uint32_t i = 0; i < layout->halves; i++)
-			overflow |= (bq_load16(blocks + layout->halves_at + 2 * i) & 0x7C00) == 0x7C00;
+			overflow |= is_nonfinite_half(bq_load16(blocks + layout->halves_at + 2 * i));
+		if (layout->scattered_half)
+			overflow |= is_nonfinite_half(layout->scattered_half(blocks));
 		if (overflow)
 			overflows += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
 	}
@@ -252,6 +260,7 @@ static float mean_square(const float *x, uint32_t count)
 
 static void encode_fused(const struct job *job, const struct bq_fused *fused)
 {
+	struct bq_context context = job->context;
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_layout *layout = job->layout;
 	const uint64_t nrows = job->source.band->nvalues / plan->cols;
@@ -261,18 +270,19 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 		for (uint64_t row = 0; row < nrows; row++) {
 			const float *x = bq_load_row(plan, &job->source, row, job->workspace.x);
 			const float *weights = bq_importance_row(plan, &job->source, row);
-			float sigma = fused->weighting == BQ_WEIGHTED_BY_ROW ? mean_square(x, plan->cols) : 0;
 
-			fused->encode(x, weights, sigma, plan->cols / layout->block_values, out + row * plan->row_nbytes);
+			if (fused->weighting == BQ_WEIGHTED_BY_ROW)
+				context.row_sigma = mean_square(x, plan->cols);
+			fused->encode(x, weights, &context, plan->cols / layout->block_values, out + row * plan->row_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {
-		fused->encode((const float *)(const void *)job->source.weights, NULL, 0, (size_t)(job->source.band->nvalues / layout->block_values), out);
+		fused->encode((const float *)(const void *)job->source.weights, NULL, &context, (size_t)(job->source.band->nvalues / layout->block_values), out);
 	} else {
 		for (uint64_t at = 0; at < job->source.band->nvalues; at += BQ_TILE) {
 			size_t count = job->source.band->nvalues - at < BQ_TILE ? (size_t)(job->source.band->nvalues - at) : BQ_TILE;
 
 			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->workspace.x);
-			fused->encode(job->workspace.x, NULL, 0, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
+			fused->encode(job->workspace.x, NULL, &context, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
 		}
 	}
 	job->report->fused_values += job->source.band->nvalues;
@@ -281,17 +291,20 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
 	uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi, const void *const *given,
-	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report)
+	uint32_t correct, const void *tables, void *const *planes, void *workspace, struct bq_report *report)
 {
 	const struct bq_fused *fused = &bq_kernels(plan->kernels)->fused[plan->scheme.fused];
 	const int shape = bq_find_plane(plan, BQ_ROLE_SHAPE);
 	struct job job = {
 		.encoder = encoder_of(plan, correct), .source = { band, weights, importance, nimportance, lo, hi },
 		.layout = bq_layout(plan->scheme.layout), .given = given, .planes = planes, .report = report,
+		.context = { .tables = tables, .correct = correct },
 		.zeros = bq_find_plane(plan, BQ_ROLE_ZERO),
 	};
 
 	bq_workspace(plan, workspace, &job.workspace);
+	if (plan->needs_importance && !importance)
+		return BQ_NEEDS_IMPORTANCE;
 	if (!range)
 		count_nonfinite(plan, band, weights, report); /* else bq_range has */
 	if (fused->encode && !lo && !given) {
