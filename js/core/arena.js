@@ -41,6 +41,14 @@ export class Arena {
 		return at;
 	}
 
+	/** Memory that no call uses anew. @param {number} nbytes */
+	keep(nbytes) {
+		this.#used = this.#begin;
+		const at = this.take(nbytes);
+		this.#begin = this.#used;
+		return at;
+	}
+
 	/** A fresh view: growing memory detaches the ones before. */
 	view() {
 		return new DataView(this.#memory.buffer);

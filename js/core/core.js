@@ -19,13 +19,15 @@ import {
 import { Arena } from './arena.js';
 import { statusText } from './status.js';
 
-/** @import { BandStruct, Broken, Given, PlanBytes } from './types.js' */
+/** @import { BandStruct, Broken, Given, PlanBytes, Sizes } from './types.js' */
 
-/** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
+/** One instance of the module. Its memory beyond the C stack and the tables is one arena, used anew by every call. */
 export class Core {
 	/** @type {any} */
 	#exports;
 	#arena;
+	/** Where the tables of a fused kernel are. @type {Map<number, number>} */
+	#tables = new Map();
 
 	/**
 	 * @param {WebAssembly.Instance} instance
@@ -133,6 +135,17 @@ export class Core {
 		});
 	}
 
+	/** Tables are made once, below the arena, and stay. @param {PlanBytes} plan @param {Sizes} sizes */
+	#tablesOf(plan, { tables_nbytes: nbytes, fused }) {
+		if (!nbytes) return 0;
+		const made = this.#tables.get(fused);
+		if (made !== undefined) return made;
+		const at = this.#arena.keep(nbytes);
+		this.#arena.scope(() => this.#exports.bq_prepare(this.#arena.put(plan), at));
+		this.#tables.set(fused, at);
+		return at;
+	}
+
 	/** Memory for every plane of a band, and an array of pointers to them. @param {BandStruct} band @param {number} nplanes */
 	#planes(band, nplanes) {
 		const at = Array.from({ length: nplanes }, (_, i) => this.#arena.take(band.plane_nbytes[i]));
@@ -142,7 +155,7 @@ export class Core {
 	/**
 	 * Quantizes a band.
 	 * @param {PlanBytes} plan
-	 * @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan
+	 * @param {Sizes} sizes of the same plan
 	 * @param {BandStruct} band
 	 * @param {Uint8Array} weights
 	 * @param {Given & { range?: any, parameters?: (Uint8Array | undefined)[] }} given range: after a first pass; parameters: codes of each
@@ -151,6 +164,7 @@ export class Core {
 	 * @returns {Uint8Array[]} the bytes of each plane
 	 */
 	encode(plan, sizes, band, weights, given, report) {
+		const tablesAt = this.#tablesOf(plan, sizes);
 		return this.#arena.scope(() => {
 			const reportAt = this.#arena.putStruct(Report, report);
 			const planAt = this.#arena.put(plan);
@@ -167,7 +181,7 @@ export class Core {
 			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_encode(
 				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, rangeAt, loAt, hiAt, givenAt],
-				...[given.correct ? 1 : 0, planes.table, workspaceAt, reportAt],
+				...[given.correct ? 1 : 0, tablesAt, planes.table, workspaceAt, reportAt],
 			);
 			if (status) throw new BlockQuantError('bad-scheme', statusText(STATUSES[status]));
 			Object.assign(report, Report.read(this.#arena.view(), reportAt));
@@ -178,7 +192,7 @@ export class Core {
 	/**
 	 * Decodes a band.
 	 * @param {PlanBytes} plan
-	 * @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan
+	 * @param {Sizes} sizes of the same plan
 	 * @param {BandStruct} band
 	 * @param {Uint8Array[]} planes
 	 * @param {boolean} fake the fake quantizer's values instead of the decoder's
