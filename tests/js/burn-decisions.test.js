@@ -34,7 +34,7 @@ function attempt({ scheme, method, data, shape }, allow = {}) {
 	return { q, values: dequantize(q) };
 }
 
-test(`${cases.length} panics of Burn have a decision`, { skip: cases.length === 0 && 'no golden data' }, () => {
+test(`${cases.length} panics of Burn have a decision`, () => {
 	const used = new Set();
 	for (const each of cases) {
 		const row = rowOf(each);

@@ -4,20 +4,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as burn from '../../js/burn/index.js';
-import { goldenFolders } from './support.js';
+import { root } from './support.js';
 
-const read = (folder, name) => readFileSync(join(folder, 'burn', name));
-const folders = goldenFolders.filter((folder) => {
-	try {
-		return read(folder, 'index.json');
-	} catch {
-		return false;
-	}
-});
+const read = (name) => readFileSync(join(root, 'tests/golden/burn', name));
 
 /** The rows of a release; seen: the functions that were asked for. */
 export function burnFunctions(release) {
-	const rows = folders.length ? JSON.parse(read(folders[0], 'functions.json'))[release] : [];
+	const rows = JSON.parse(read('functions.json'))[release];
 	const seen = new Set();
 	const of = (fn) => {
 		seen.add(fn);
@@ -36,9 +29,8 @@ export const quantScheme = (given) => new burn.QuantScheme(serde(given));
 
 /** All cases of a backend, with what they name read: { input, scheme, bytes, codes, scales, ... }. */
 export function burnCases(backend, wanted = () => true) {
-	if (!folders.length) return [];
-	const index = JSON.parse(read(folders[0], 'index.json'));
-	const data = read(folders[0], 'data.bin');
+	const index = JSON.parse(read('index.json'));
+	const data = read('data.bin');
 	const region = ([offset, length]) => data.subarray(offset, offset + length);
 	const floats = (at) => new Float32Array(Uint8Array.from(region(at)).buffer);
 	const inputs = new Map(index.inputs.map(({ name, shape, data: at }) => [name, { shape, data: floats(at) }]));

@@ -45,9 +45,7 @@ function check(each) {
 }
 
 for (const kernels of kernelRows)
-	test(`${kernels}: ${cases.length} tensors of Burn 0.23`, {
-		skip: cases.length === 0 && 'no golden data',
-	}, async () => {
+	test(`${kernels}: ${cases.length} tensors of Burn 0.23`, async () => {
 		await ready(kernels);
 		for (const each of cases) check(each);
 		assert.ok(cases.length > 2000, `${cases.length}`);
