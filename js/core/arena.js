@@ -77,6 +77,12 @@ export class Arena {
 		return this.put(Uint32Array.from(pointers));
 	}
 
+	/** Memory for some arrays, and an array of pointers to them. @param {number[]} sizes in bytes */
+	takeAll(sizes) {
+		const at = sizes.map((nbytes) => this.take(nbytes));
+		return { at, table: this.putTable(at) };
+	}
+
 	/** @param {import('./structs.js').Type} type @param {any} value */
 	putStruct(type, value) {
 		const at = this.take(type.size);

@@ -17,6 +17,7 @@ import {
 	TensorRange,
 } from './abi.js';
 import { Arena } from './arena.js';
+import { readPresets } from './presets.js';
 import { statusText } from './status.js';
 
 /** @import { BandStruct, Broken, Given, PlanBytes, Sizes } from './types.js' */
@@ -42,18 +43,9 @@ export class Core {
 			throw new BlockQuantError('bad-argument', `kernels: no ${shown(kernels)} in this build`);
 	}
 
-	/** The table of presets. @returns {{ name: string, description: string, scheme: any }[]} */
+	/** The table of presets. */
 	presets() {
-		const presets = [];
-		for (let at, i = 0; (at = this.#exports.bq_preset_at(i)); i++) {
-			const view = this.#arena.view();
-			presets.push({
-				name: this.#arena.string(view.getUint32(at, true)),
-				description: this.#arena.string(view.getUint32(at + 4, true)),
-				scheme: Scheme.read(view, at + 8),
-			});
-		}
-		return presets;
+		return readPresets(this.#exports, this.#arena);
 	}
 
 	/** @param {any} scheme struct bq_scheme as an object @param {string} input @returns {number} */
@@ -146,12 +138,6 @@ export class Core {
 		return at;
 	}
 
-	/** Memory for every plane of a band, and an array of pointers to them. @param {BandStruct} band @param {number} nplanes */
-	#planes(band, nplanes) {
-		const at = Array.from({ length: nplanes }, (_, i) => this.#arena.take(band.plane_nbytes[i]));
-		return { at, table: this.#arena.putTable(at) };
-	}
-
 	/**
 	 * Quantizes a band.
 	 * @param {PlanBytes} plan
@@ -177,7 +163,7 @@ export class Core {
 			const givenAt = given.parameters
 				? this.#arena.putTable(given.parameters.map((codes) => this.#arena.put(codes)))
 				: 0;
-			const planes = this.#planes(band, sizes.nplanes);
+			const planes = this.#arena.takeAll(band.plane_nbytes.slice(0, sizes.nplanes));
 			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_encode(
 				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, rangeAt, loAt, hiAt, givenAt],
@@ -204,7 +190,7 @@ export class Core {
 			const reportAt = this.#arena.putStruct(Report, report);
 			const planAt = this.#arena.put(plan);
 			const bandAt = this.#arena.putStruct(Band, band);
-			const { at, table } = this.#planes(band, sizes.nplanes);
+			const { at, table } = this.#arena.takeAll(band.plane_nbytes.slice(0, sizes.nplanes));
 			planes.forEach((bytes, i) => this.#arena.bytes(at[i], bytes.length).set(bytes));
 			const valuesAt = this.#arena.take(4 * band.nvalues);
 			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
@@ -246,7 +232,7 @@ export class Core {
 			const planAt = this.#arena.put(plan);
 			const bandAt = this.#arena.putStruct(Band, band);
 			const partsAt = this.#arena.putTable(parts.map((bytes) => this.#arena.put(bytes)));
-			const { at, table } = this.#planes(band, sizes.nplanes);
+			const { at, table } = this.#arena.takeAll(band.plane_nbytes.slice(0, sizes.nplanes));
 			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_pack(planAt, bandAt, partsAt, table, workspaceAt);
 			if (status)

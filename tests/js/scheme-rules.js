@@ -118,6 +118,7 @@ const TOGETHER = {
 					!/^u/.test(inner.dtype) &&
 					inner.block !== 'tensor' &&
 					(isInteger(code) || isTable(code))),
+			rules !== 'ggml-odd' || scales.length === 1,
 			ROUND_HALF_EVEN.includes(rules) || !FLOAT_VALUES.includes(code),
 			code !== 'i1' || sided || SPAN.includes(rules),
 		].every(Boolean);
