@@ -5,6 +5,7 @@
  * One tensor goes through:
  *
  *     bq_plan    scheme + shape          -> sizes of every plane, what a band is, passes; or the one rule that is broken
+ *     bq_prepare plan                    -> tables for bq_encode, once (only if plan.tables_nbytes)
  *     bq_band    plan + first step       -> the next band: which values, which bytes of which plane
  *     bq_range   plan + band + values    -> the tensor's range so far (only if plan.passes == 2)
  *     bq_encode  plan + band + values    -> the bytes of the band in every plane
@@ -114,7 +115,7 @@ struct bq_scheme {
 
 /* Rows of src/rules.c. */
 enum bq_rules_id {
-	BQ_RULES_COMPRESSED_TENSORS, BQ_RULES_GGML, BQ_RULES_GGML_SIGNED, BQ_RULES_PLAIN, BQ_RULES_COREAI, BQ_RULES_BURN, BQ_RULES_BURN_0_22,
+	BQ_RULES_COMPRESSED_TENSORS, BQ_RULES_GGML, BQ_RULES_GGML_SIGNED, BQ_RULES_GGML_ODD, BQ_RULES_PLAIN, BQ_RULES_COREAI, BQ_RULES_BURN, BQ_RULES_BURN_0_22,
 	BQ_RULES_BURN_NDARRAY, BQ_NRULES
 };
 
@@ -148,6 +149,13 @@ enum bq_layout_id {
 	BQ_LAYOUT_GGML_IQ4_NL, /* f16 d | 16 bytes as q4_0: codes of 16 levels                           18 bytes, 32 values */
 	BQ_LAYOUT_GGML_IQ4_XS, /* f16 d | 2 bytes upper, 4 bytes lower bits of 8 scales | 8 x 16 bytes 136 bytes, 256 values */
 	BQ_LAYOUT_BURN_QUANTIZED_BYTES, /* codes as pack_into says | innermost scales | tensor-wide scale, in one array */
+	BQ_LAYOUT_GGML_IQ2_XXS, /* f16 d | 8 x (4 points, 4 x 7 bits of signs and 4 of scale)            66 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ2_XS,  /* f16 d | 32 x (9 bits of point, 7 of signs) | 16 scales of 4 bits      74 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ2_S,   /* f16 d | 32 points | 32 signs | 8 bytes upper bits | 16 scales         82 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ3_XXS, /* f16 d | 64 points | 8 x (4 x 7 bits of signs and 4 of scale)          98 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ3_S,   /* f16 d | 64 points | 8 bytes upper bits | 32 signs | 8 scales of 4    110 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ1_S,   /* f16 d | 32 points | 8 x (4 x 3 upper bits, 3 of scale, shift)         50 bytes, 256 values */
+	BQ_LAYOUT_GGML_IQ1_M,   /* 32 points | 32 x (3 upper bits, shift) | 16 scales of 3 bits and d    56 bytes, 256 values */
 	BQ_NLAYOUTS
 };
 
@@ -155,7 +163,8 @@ enum bq_layout_id {
 enum bq_fused_id {
 	BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K,
 	BQ_FUSED_Q5_K, BQ_FUSED_Q2_K, BQ_FUSED_Q3_K, BQ_FUSED_Q1_0, BQ_FUSED_Q2_0, BQ_FUSED_TQ1_0, BQ_FUSED_TQ2_0,
-	BQ_FUSED_MXFP4, BQ_FUSED_NVFP4, BQ_FUSED_IQ4_NL, BQ_FUSED_IQ4_XS, BQ_NFUSED
+	BQ_FUSED_MXFP4, BQ_FUSED_NVFP4, BQ_FUSED_IQ4_NL, BQ_FUSED_IQ4_XS, BQ_FUSED_IQ2_XXS, BQ_FUSED_IQ2_XS, BQ_FUSED_IQ2_S,
+	BQ_FUSED_IQ3_XXS, BQ_FUSED_IQ3_S, BQ_FUSED_IQ1_S, BQ_FUSED_IQ1_M, BQ_NFUSED
 };
 
 enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
@@ -181,6 +190,7 @@ enum bq_status {
 	BQ_BAD_KERNELS,      /* this build lacks the kernel row asked for */
 	BQ_BAD_CALIBRATION,  /* no such calibration, an argument out of its range, or a search that these rules do not have */
 	BQ_BAD_CODEBOOK,     /* the table is none of 2 to 256 different finite numbers, or value is no table */
+	BQ_NEEDS_IMPORTANCE, /* this format is not made without importance */
 	BQ_NSTATUS
 };
 
@@ -222,6 +232,8 @@ struct bq_plan {
 	uint32_t workspace_nbytes; /* for bq_encode and bq_decode, aligned to 16 */
 	uint32_t tensor_level;     /* the first level that is one for the tensor and made of a first pass; nscales: none */
 	uint32_t value_bits;       /* of a packed code */
+	uint32_t tables_nbytes;    /* for bq_prepare, aligned to 16; 0: bq_encode takes no tables */
+	uint32_t needs_importance; /* 1: bq_encode refuses without importance */
 	uint32_t ncodebook;        /* entries of a table of values; 0: none */
 	/* Dtypes: of the parameters' arithmetic, of the quotient, of the decoder's product, of its result. */
 	uint32_t parameter_work, encode_work, decode_work, result;
@@ -288,6 +300,10 @@ BQ_API(bq_plan) enum bq_status bq_plan(const struct bq_scheme *scheme, const flo
 BQ_API(bq_check) uint32_t bq_check(const struct bq_scheme *scheme, const float *codebook, uint32_t input, uint32_t rank,
 	const uint64_t *dims, struct bq_problem problem[BQ_MAX_PROBLEMS]);
 
+/* Makes the tables that bq_encode looks things up in: plan.tables_nbytes bytes, aligned to 16. They depend on
+ * plan.scheme.fused alone, take some ten milliseconds, and serve any number of calls and threads. */
+BQ_API(bq_prepare) void bq_prepare(const struct bq_plan *plan, void *tables);
+
 /* The band that begins at first_step (less than nitems * steps_per_item) and holds as many whole steps as fit in max_nbytes of input (at least one), while no
  * plane of it exceeds 32 bits. */
 BQ_API(bq_band) void bq_band(const struct bq_plan *plan, uint64_t first_step, uint32_t max_nbytes, struct bq_band *band);
@@ -306,14 +322,16 @@ BQ_API(bq_range) void bq_range(const struct bq_plan *plan, const struct bq_band 
  *   given        null, or by enum bq_role the codes of the band's cells for each level of scales and mins and the zero
  *                points, in their dtypes, one code a byte: they are stored, and the values made against what they decode
  *                to; or the tensor-wide levels alone, and the others are made against them
- *   correct      1: all arithmetic in float32, where the reference's own rounds each step to the weights' dtype
+ *   correct      1: without the faults of the reference that docs/schemes.md lists, such as arithmetic that is rounded at
+ *                each step to the weights' dtype; what is right, not its bytes
+ *   tables       null, or those of bq_prepare, if plan.tables_nbytes
  *   planes       plan.nplanes pointers to band.plane_nbytes[p] bytes each
  *   workspace    plan.workspace_nbytes bytes, aligned to 16
  * Non-finite weights are counted, not refused: the report says so. BQ_NEEDS_KERNEL: the scheme's parameters are found by
- * a search that only a fused kernel does. */
+ * a search that only a fused kernel does; BQ_NEEDS_IMPORTANCE: plan.needs_importance, and importance is null. */
 BQ_API(bq_encode) enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights,
 	const float *importance, uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi,
-	const void *const *given, uint32_t correct, void *const *planes, void *workspace, struct bq_report *report);
+	const void *const *given, uint32_t correct, const void *tables, void *const *planes, void *workspace, struct bq_report *report);
 
 /* Decodes a band to float32: the values of the format's own decoder, widened; fake 1: those of the reference's fake
  * quantizer, which keeps the working dtype and rounds to that of the weights (plan.input). */

@@ -148,6 +148,8 @@ static void check_parameters(const struct bq_scheme *scheme, const struct bq_rul
 
 	if (scheme->calibration == BQ_SEARCH)
 		return; /* the fused kernel's affair */
+	/* Odd codes only a search makes. */
+	EXPECT(!rules->odd_eighths || scheme->nscales == 1, BQ_BAD_RULES, BQ_FIELD_SCALES);
 	check_signed(scheme, rules, problems);
 	check_multiplier(scheme, rules, problems);
 	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */

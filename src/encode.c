@@ -21,6 +21,7 @@ struct job {
 	struct bq_store store;
 	const void *const *given; /* codes of parameters by role, or null */
 	struct bq_report *report;
+	struct bq_context context; /* of a fused kernel */
 };
 
 static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_report *report)
@@ -156,6 +157,8 @@ static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, u
 	const uint32_t nhalves = layout->halves, nbytes = layout->block_nbytes;
 	uint32_t any = 0;
 
+	for (uint64_t b = 0; b < nblocks && layout->scattered_half; b++)
+		any |= (layout->scattered_half(blocks + b * nbytes) & 0x7C00u) + 0x0400;
 	blocks += layout->halves_at;
 	for (uint64_t b = 0; b < nblocks; b++, blocks += nbytes)
 		for (uint32_t i = 0; i < nhalves; i++)
@@ -175,14 +178,9 @@ static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
 
 	if (!any_overflow(layout, blocks, nblocks))
 		return 0;
-	for (uint64_t b = 0; b < nblocks; b++, blocks += layout->block_nbytes) {
-		int overflow = 0;
-
-		for (uint32_t i = 0; i < layout->halves; i++)
-			overflow |= (bq_load16(blocks + layout->halves_at + 2 * i) & 0x7C00) == 0x7C00;
-		if (overflow)
+	for (uint64_t b = 0; b < nblocks; b++, blocks += layout->block_nbytes)
+		if (any_overflow(layout, blocks, 1))
 			overflows += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
-	}
 	return overflows;
 }
 
@@ -197,6 +195,7 @@ static float mean_square(const float *x, uint32_t count)
 
 static void encode_fused(const struct job *job, const struct bq_fused *fused)
 {
+	struct bq_context context = job->context;
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_layout *layout = job->store.layout;
 	const uint64_t nrows = job->source.band->nvalues / plan->cols;
@@ -206,18 +205,19 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 		for (uint64_t row = 0; row < nrows; row++) {
 			const float *x = bq_read_row(plan, &job->source, row, job->store.workspace.x);
 			const float *weights = bq_importance_row(plan, &job->source, row);
-			float sigma = fused->weighting == BQ_WEIGHTED_BY_ROW ? mean_square(x, plan->cols) : 0;
 
-			fused->encode(x, weights, sigma, plan->cols / layout->block_values, out + row * plan->line_nbytes);
+			if (fused->weighting == BQ_WEIGHTED_BY_ROW)
+				context.row_sigma = mean_square(x, plan->cols);
+			fused->encode(x, weights, &context, plan->cols / layout->block_values, out + row * plan->line_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {
-		fused->encode((const float *)(const void *)job->source.weights, NULL, 0, (size_t)(job->source.band->nvalues / layout->block_values), out);
+		fused->encode((const float *)(const void *)job->source.weights, NULL, &context, (size_t)(job->source.band->nvalues / layout->block_values), out);
 	} else {
 		for (uint64_t at = 0; at < job->source.band->nvalues; at += BQ_TILE) {
 			size_t count = job->source.band->nvalues - at < BQ_TILE ? (size_t)(job->source.band->nvalues - at) : BQ_TILE;
 
 			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->store.workspace.x);
-			fused->encode(job->store.workspace.x, NULL, 0, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
+			fused->encode(job->store.workspace.x, NULL, &context, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
 		}
 	}
 	job->report->fused_values += job->source.band->nvalues;
@@ -226,14 +226,17 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
 	uint32_t nimportance, const struct bq_tensor_range *range, const float *lo, const float *hi, const void *const *given,
-	uint32_t correct, void *const *planes, void *workspace, struct bq_report *report)
+	uint32_t correct, const void *tables, void *const *planes, void *workspace, struct bq_report *report)
 {
 	const struct bq_fused *fused = &bq_kernels(plan->kernels)->fused[plan->scheme.fused];
 	struct job job = {
 		.encoder = encoder_of(plan, correct), .source = { band, weights, importance, nimportance, lo, hi },
 		.store = bq_store_of(plan, band, planes, workspace), .given = given, .report = report,
+		.context = { .tables = tables, .correct = correct },
 	};
 
+	if (plan->needs_importance && !importance)
+		return BQ_NEEDS_IMPORTANCE;
 	if (!range)
 		count_nonfinite(plan, band, weights, report); /* else bq_range has */
 	if (fused->encode && !lo && !given) {

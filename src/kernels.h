@@ -56,17 +56,29 @@ struct bq_dequantizer {
 typedef void bq_to_f32(const void *in, size_t count, float *out);
 typedef void bq_from_f32(const float *in, size_t count, void *out);
 
+/* What a few formats' encoders must know beside the values. */
+struct bq_context {
+	float row_sigma;    /* mean of x*x over the whole row (0 without importance) */
+	const void *tables; /* of bq_prepare, for a format that has a grid */
+	uint32_t correct;   /* 1: without the reference's faults */
+};
+
 /* A format's blocks in one go. x: nblocks whole blocks of float32, consecutive blocks of one row.
- * importance: null, or one weight per value of x. row_sigma: mean of x*x over the whole row (0 without importance). */
-typedef void bq_encode_blocks(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out);
+ * importance: null, or one weight per value of x; never null for BQ_WEIGHTED_ALWAYS. context: where a scalar kernel stands in
+ * for a simd128 one and looks at nothing of it, it may be null. */
+typedef void bq_encode_blocks(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out);
 typedef void bq_decode_blocks(const uint8_t *in, size_t nblocks, float *out);
 
-enum bq_weighting { BQ_UNWEIGHTED, BQ_WEIGHTED, BQ_WEIGHTED_BY_ROW };
+struct bq_iq_grid;
+
+enum bq_weighting { BQ_UNWEIGHTED, BQ_WEIGHTED, BQ_WEIGHTED_BY_ROW, BQ_WEIGHTED_ALWAYS };
 
 struct bq_fused {
 	bq_encode_blocks *encode;
 	bq_decode_blocks *decode;
-	uint32_t weighting; /* whether encode heeds importance, and row_sigma with it */
+	uint32_t weighting; /* whether encode heeds importance, and row_sigma with it; whether it must have importance */
+	const struct bq_iq_grid *grid; /* null, or what encode's tables are of */
 };
 
 struct bq_kernels {
@@ -132,12 +144,16 @@ extern const struct bq_kernels bq_kernels_simd128;
 		bq_encode_q4_1_##isa, bq_encode_q5_1_##isa, bq_encode_q6_k_##isa, bq_encode_q5_k_##isa, \
 		bq_encode_q2_k_##isa, bq_encode_q3_k_##isa, bq_encode_q1_0_##isa, bq_encode_q2_0_##isa, \
 		bq_encode_tq1_0_##isa, bq_encode_tq2_0_##isa, bq_encode_mxfp4_##isa, bq_encode_nvfp4_##isa, \
-		bq_encode_iq4_nl_##isa, bq_encode_iq4_xs_##isa; \
+		bq_encode_iq4_nl_##isa, bq_encode_iq4_xs_##isa, bq_encode_iq2_xxs_##isa, bq_encode_iq2_xs_##isa, \
+		bq_encode_iq2_s_##isa, bq_encode_iq3_xxs_##isa, bq_encode_iq3_s_##isa, bq_encode_iq1_s_##isa, \
+		bq_encode_iq1_m_##isa; \
 	bq_decode_blocks bq_decode_q8_0_##isa, bq_decode_q4_0_##isa, bq_decode_q5_0_##isa, bq_decode_q4_k_##isa, \
 		bq_decode_q4_1_##isa, bq_decode_q5_1_##isa, bq_decode_q6_k_##isa, bq_decode_q5_k_##isa, \
 		bq_decode_q2_k_##isa, bq_decode_q3_k_##isa, bq_decode_q1_0_##isa, bq_decode_q2_0_##isa, \
 		bq_decode_tq1_0_##isa, bq_decode_tq2_0_##isa, bq_decode_mxfp4_##isa, bq_decode_nvfp4_##isa, \
-		bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa;
+		bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa, bq_decode_iq2_xxs_##isa, bq_decode_iq2_xs_##isa, \
+		bq_decode_iq2_s_##isa, bq_decode_iq3_xxs_##isa, bq_decode_iq3_s_##isa, bq_decode_iq1_s_##isa, \
+		bq_decode_iq1_m_##isa;
 
 BQ_DECLARE_KERNELS(scalar)
 BQ_DECLARE_KERNELS(simd128)

@@ -8,6 +8,7 @@
 #include "pack_blocks.h"
 #include "scalar/ggml_block32.h"
 #include "scalar/ggml_e2m1.h"
+#include "scalar/ggml_iq.h"
 #include "scalar/ggml_iq4.h"
 #include "scalar/ggml_k16.h"
 #include "scalar/ggml_k32.h"
@@ -214,6 +215,37 @@ static void unpack_iq4_xs(const uint8_t *in, size_t nblocks, const struct bq_row
 	}
 }
 
+/* Points of grids as their coordinates. */
+static void unpack_iq(const struct bq_iq_format *format, const uint8_t *in, size_t nblocks, const struct bq_row_parts *row)
+{
+	const size_t sub_blocks = BQ_IQ_VALUES / (size_t)format->sub_values;
+	uint8_t points[8 * BQ_IQ_MAX_POINTS];
+	struct bq_iq_block fields;
+
+	bq_iq_spread(format->grid, format->values, points);
+	for (size_t b = 0; b < nblocks; b++, in += format->nbytes) {
+		format->unpack(in, &fields);
+		bq_iq_codes(format, &fields, points, (int8_t *)row->codes + BQ_IQ_VALUES * b);
+		bq_store16(row->scale[1] + 2 * b, fields.outer);
+		for (size_t j = 0; j < sub_blocks; j++)
+			row->scale[0][sub_blocks * b + j] = fields.scale[j];
+	}
+}
+
+#define UNPACK_IQ(type) \
+	static void unpack_##type(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row) \
+	{ \
+		unpack_iq(&bq_##type##_format, in, nblocks, row); \
+	}
+
+UNPACK_IQ(iq2_xxs)
+UNPACK_IQ(iq2_xs)
+UNPACK_IQ(iq2_s)
+UNPACK_IQ(iq3_xxs)
+UNPACK_IQ(iq3_s)
+UNPACK_IQ(iq1_s)
+UNPACK_IQ(iq1_m)
+
 /* Formats of blocks: values and bytes of one, its f16 fields and where they begin. */
 #define BLOCK(values, nbytes, nhalves, at) \
 	.block_values = values, .block_nbytes = nbytes, .halves = nhalves, .halves_at = at
@@ -247,6 +279,13 @@ static const struct bq_layout rows[BQ_NLAYOUTS] = {
 	[BQ_LAYOUT_GGML_NVFP4] = { BLOCK(64, 36, 0, 0), .pack = bq_pack_nvfp4, .unpack = unpack_nvfp4 },
 	[BQ_LAYOUT_GGML_IQ4_NL] = { BLOCK(32, 18, 1, 0), .pack = bq_pack_iq4_nl, .unpack = unpack_iq4_nl },
 	[BQ_LAYOUT_GGML_IQ4_XS] = { BLOCK(256, 136, 1, 0), .pack = bq_pack_iq4_xs, .unpack = unpack_iq4_xs },
+	[BQ_LAYOUT_GGML_IQ2_XXS] = { BLOCK(256, 66, 1, 0), .unpack = unpack_iq2_xxs },
+	[BQ_LAYOUT_GGML_IQ2_XS] = { BLOCK(256, 74, 1, 0), .unpack = unpack_iq2_xs },
+	[BQ_LAYOUT_GGML_IQ2_S] = { BLOCK(256, 82, 1, 0), .unpack = unpack_iq2_s },
+	[BQ_LAYOUT_GGML_IQ3_XXS] = { BLOCK(256, 98, 1, 0), .unpack = unpack_iq3_xxs },
+	[BQ_LAYOUT_GGML_IQ3_S] = { BLOCK(256, 110, 1, 0), .unpack = unpack_iq3_s },
+	[BQ_LAYOUT_GGML_IQ1_S] = { BLOCK(256, 50, 1, 0), .unpack = unpack_iq1_s },
+	[BQ_LAYOUT_GGML_IQ1_M] = { BLOCK(256, 56, 0, 0), .scattered_half = bq_outer_of_iq1_m, .unpack = unpack_iq1_m },
 };
 
 const struct bq_layout *bq_layout(uint32_t id)

@@ -27,6 +27,7 @@ struct bq_layout {
 	/* Formats that interleave everything in blocks of one row: values and bytes of a block, its f16 fields (side by side,
 	 * the first at halves_at), and the way in (null: only a fused kernel writes it) and out. 0 values: a planar layout. */
 	uint32_t block_values, block_nbytes, halves, halves_at;
+	uint16_t (*scattered_half)(const uint8_t *block); /* null, or one f16 field whose bits are not side by side */
 	void (*pack)(const struct bq_row_parts *row, size_t nblocks, uint8_t *out);
 	void (*unpack)(const uint8_t *in, size_t nblocks, const struct bq_row_parts *row);
 };

@@ -340,6 +340,8 @@ static void decode_levels(const struct bq_plan *plan, const struct grid *grid, c
 
 	for (uint32_t i = nlevels; i-- > 0;) {
 		bq_widen(bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], unit->ncells[i], grid->value[i]);
+		for (uint32_t c = 0; c < unit->ncells[i] && i + 1 < nlevels && bq_rules(plan->scheme.rules)->odd_eighths; c++)
+			grid->value[i][c] = (2 * grid->value[i][c] + 1) / 8;
 		if (i + 1 < nlevels)
 			join_level(plan, grid, unit, i, nlevels, 1);
 	}

@@ -8,6 +8,7 @@
 #include "dtype.h"
 #include "geometry.h"
 #include "lines.h"
+#include "ggml_iq_grid.h"
 #include "workspace.h"
 
 #define MAX_VALUES (1ull << 53) /* so that JavaScript's numbers hold every size */
@@ -204,6 +205,14 @@ static void choose_work(struct bq_plan *plan, const struct bq_rules *rules)
 	plan->result = rules->work == BQ_WORK_ALL ? decoder : BQ_F32;
 }
 
+void bq_prepare(const struct bq_plan *plan, void *tables)
+{
+	const struct bq_iq_grid *grid = bq_kernels(plan->kernels)->fused[plan->scheme.fused].grid;
+
+	if (grid)
+		bq_iq_make_tables(grid, tables);
+}
+
 /* The first level that covers the tensor, from what a first pass gathers. Where one block is all of the tensor and its values
  * must stand side by side, they are one unit, and there is no such level. */
 static void choose_tensor_level(struct bq_plan *plan)
@@ -258,6 +267,7 @@ static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t ra
 	struct bq_scheme *scheme = &plan->scheme;
 	const struct bq_rules *rules = bq_rules(scheme->rules);
 	const struct bq_layout *layout = bq_layout(scheme->layout);
+	const struct bq_fused *fused = &bq_kernels(plan->kernels)->fused[scheme->fused];
 	uint64_t workspace;
 
 	plan->packed_axis = plan->rank - 1 - (scheme->pack_axis < rank ? scheme->pack_axis : 0);
@@ -281,6 +291,8 @@ static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t ra
 	add_planes(plan, layout, rank);
 	choose_work(plan, rules);
 	choose_tensor_level(plan);
+	plan->tables_nbytes = fused->grid ? bq_iq_tables_nbytes(fused->grid) : 0;
+	plan->needs_importance = fused->weighting == BQ_WEIGHTED_ALWAYS;
 	workspace = bq_workspace(plan, NULL, NULL);
 	EXPECT(workspace < 2 * MAX_STEP, BQ_TOO_BIG, BQ_FIELD_SCALES);
 	plan->workspace_nbytes = (uint32_t)workspace;

@@ -15,6 +15,8 @@
 #define CT(layout_) .rules = BQ_RULES_COMPRESSED_TENSORS, .layout = layout_
 
 #define BURN(into) .rules = BQ_RULES_BURN, .layout = BQ_LAYOUT_BURN_QUANTIZED_BYTES, .pack_into = into
+/* Points of a grid, as their coordinates: eight or four codes of 8 bits in less than 8. */
+#define GRID(scale_, n) .value = BQ_I8, .nscales = 2, .scale = { { scale_, GROUP(n) }, { BQ_F16, GROUP(256) } }, .calibration = BQ_SEARCH
 
 /* What the runtime does with activations. */
 #define PER_TOKEN(dtype_) .act_mode = BQ_ACT_DYNAMIC, .act = { .dtype = dtype_, CHANNEL }
@@ -68,6 +70,20 @@ static const struct bq_preset presets[] = {
 	{ "ggml:iq4_nl", "4-bit codes of 16 uneven levels, one f16 scale per 32: rows that iq4_xs cannot take", {
 		.value = BQ_IQ4_NL, .nscales = 1, .scale = { { BQ_F16, GROUP(32) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_IQ4_NL, BQ_FUSED_IQ4_NL, BQ_RULES_GGML_SIGNED) } },
+	{ "ggml:iq3_s", "3-bit codes in fours from a grid of 512, 4-bit scales per 32 under an f16 one per 256: q3_k, better", {
+		GRID(BQ_U4, 32), GGML(BQ_LAYOUT_GGML_IQ3_S, BQ_FUSED_IQ3_S, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq3_xxs", "3-bit codes in fours from a grid of 256, 4-bit scales per 32 under an f16 one per 256", {
+		GRID(BQ_U4, 32), GGML(BQ_LAYOUT_GGML_IQ3_XXS, BQ_FUSED_IQ3_XXS, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq2_s", "2-bit codes in eights from a grid of 1024, 4-bit scales per 16 under an f16 one per 256", {
+		GRID(BQ_U4, 16), GGML(BQ_LAYOUT_GGML_IQ2_S, BQ_FUSED_IQ2_S, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq2_xs", "2-bit codes in eights from a grid of 512, 4-bit scales per 16 under an f16 one per 256; needs an imatrix", {
+		GRID(BQ_U4, 16), GGML(BQ_LAYOUT_GGML_IQ2_XS, BQ_FUSED_IQ2_XS, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq2_xxs", "2-bit codes in eights from a grid of 256, 4-bit scales per 32 under an f16 one per 256; needs an imatrix", {
+		GRID(BQ_U4, 32), GGML(BQ_LAYOUT_GGML_IQ2_XXS, BQ_FUSED_IQ2_XXS, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq1_m", "ternary codes in eights from a grid of 2048, 3-bit scales per 16 under an f16 one per 256", {
+		GRID(BQ_U3, 16), GGML(BQ_LAYOUT_GGML_IQ1_M, BQ_FUSED_IQ1_M, BQ_RULES_GGML_ODD) } },
+	{ "ggml:iq1_s", "ternary codes in eights from a grid of 2048, 3-bit scales per 32 under an f16 one per 256; needs an imatrix", {
+		GRID(BQ_U3, 32), GGML(BQ_LAYOUT_GGML_IQ1_S, BQ_FUSED_IQ1_S, BQ_RULES_GGML_ODD) } },
 	{ "ggml:nvfp4", "E2M1 codes, E4M3 scales per 16, none above: NVIDIA's FP4 in GGUF", {
 		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } }, .calibration = BQ_SEARCH,
 		GGML(BQ_LAYOUT_GGML_NVFP4, BQ_FUSED_NVFP4, BQ_RULES_GGML) } },

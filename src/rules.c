@@ -22,6 +22,12 @@ static const struct bq_rules rows[BQ_NRULES] = {
 		.extent = BQ_SIGNED, .divisor = BQ_CODE_MIN, .quotient = BQ_RECIPROCAL, .round = BQ_FIELD_HALF_UP,
 		.against = BQ_IDEAL, .zero_scale = BQ_ZERO_FACTOR, .outer = BQ_OUTER_FACTOR, .zero_after = 1, .whole_groups = 1,
 	},
+	/* As BQ_RULES_GGML, but a scale inside of another is odd: iq1_s to iq3_s. */
+	[BQ_RULES_GGML_ODD] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_CODE_MAX, .quotient = BQ_RECIPROCAL, .round = BQ_HALF_AWAY,
+		.against = BQ_IDEAL, .zero_scale = BQ_ZERO_FACTOR, .outer = BQ_OUTER_FACTOR, .zero_after = 1, .whole_groups = 1,
+		.odd_eighths = 1,
+	},
 	/* Nobody's in particular: what a scheme means that names none. */
 	[BQ_RULES_PLAIN] = {
 		.extent = BQ_ABSOLUTE, .divisor = BQ_CODE_MAX, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work = BQ_WORK_F32,

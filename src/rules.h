@@ -46,6 +46,8 @@ struct bq_rules {
 	/* 1: code = round(x / scale) + zero, the zero point made of lo and the stored scale; 0: code = round(x / scale + zero),
 	 * made of lo and the ideal one. */
 	uint32_t zero_after;
+	/* 1: the code c of a nested inner level stands for (2 c + 1) / 8. */
+	uint32_t odd_eighths;
 	uint8_t drop_negative_zero[BQ_NDTYPES]; /* struct bq_quantizer, by the dtype of the values */
 	uint8_t nan_code[BQ_NDTYPES];           /* likewise */
 	uint32_t whole_groups;       /* 1: a block with an edge along the last axis alone must divide it */

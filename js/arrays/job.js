@@ -20,7 +20,7 @@ import { plainArray } from './typed.js';
  * @property {Scheme} scheme
  * @property {number[]} shape
  * @property {'f32' | 'f16' | 'bf16'} dtype of the weights
- * @property {Float32Array} [imatrix] one importance per column, or one row of them per item of the first axis
+ * @property {Float32Array | 'ones'} [imatrix] one importance per column, or one row of them per item of the first axis; all 1
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] of each cell of the innermost scale
  * @property {import('./parameters.js').Parameters} [parameters] of every cell: stored as they are, and the values made against what
  *   they decode to; or of the tensor-wide outer levels alone
@@ -53,10 +53,10 @@ const isWeighted = ({ calibration }) =>
 
 /** @param {TensorOptions} options @returns {{ importance: Float32Array, nimportance: number }} rows of one per column */
 function importanceOf({ imatrix, shape, scheme }) {
-	const importance = finiteNumbers(imatrix, 'imatrix');
+	const cols = shape[shape.length - 1];
+	const importance = imatrix === 'ones' ? new Float32Array(cols).fill(1) : finiteNumbers(imatrix, 'imatrix');
 	if (!presetOf(scheme)?.struct.fused && !isWeighted(scheme))
 		throw new BlockQuantError('bad-argument', `imatrix: ${scheme.name ?? 'this scheme'} makes no use of one`);
-	const cols = shape[shape.length - 1];
 	const experts = shape.at(-3) ?? 1;
 	if (importance.length !== cols && importance.length !== experts * cols) {
 		const or = experts > 1 ? ` or ${experts} x ${cols}` : '';
@@ -131,6 +131,11 @@ export class TensorJob {
 		const correct = isFixed(options.scheme) || options.correct;
 		this.#options = { ...options, correct };
 		if (options.imatrix !== undefined) this.#more = importanceOf(options);
+		else if (this.planned.plan.needs_importance)
+			throw new BlockQuantError(
+				'needs-importance',
+				`${options.scheme.name} is not made without an importance matrix: give one as imatrix, or 'ones' to weigh all columns alike`,
+			);
 		const { plan } = this.planned;
 		const ranges = options.ranges === undefined ? fixedRanges(options.scheme, plan) : options.ranges;
 		if (ranges !== undefined) {
@@ -242,8 +247,8 @@ export class TensorJob {
 		const { scheme, dtype } = this.#options;
 		// Codes of a nested level are made to fit; it is float levels that overflow.
 		const levels = scheme.scales.map((level) => (level.dtype === 'input' ? dtype : level.dtype));
-		const floats = levels.filter((level) => !/^[iu]\d/.test(level));
-		return `${this.#report.overflow_blocks} block(s) have a scale that ${floats.join(' or ')} cannot hold`;
+		const floats = new Set(levels.filter((level) => !/^[iu]\d/.test(level)));
+		return `${this.#report.overflow_blocks} block(s) have a scale that ${[...floats].join(' or ')} cannot hold`;
 	}
 
 	#refuseNonfinite() {
@@ -274,5 +279,7 @@ export class TensorJob {
 /** @param {TensorOptions} options */
 export const tensorJob = (options) => new TensorJob(options);
 
-/** @param {any} plan @returns {import('./task.js').Sizes} */
-export const sizesOf = ({ nplanes, workspace_nbytes }) => ({ nplanes, workspace_nbytes });
+/** @param {any} plan @returns {import('../core/types.js').Sizes} */
+export const sizesOf = ({ nplanes, workspace_nbytes, tables_nbytes, scheme: { fused } }) => ({
+	...{ nplanes, workspace_nbytes, tables_nbytes, fused },
+});

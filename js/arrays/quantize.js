@@ -31,15 +31,17 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  * @property {string | Scheme} scheme a preset's name (case does not matter) or a scheme object
  * @property {number[]} shape row-major, such as [rows, cols]
  * @property {'f32' | 'f16' | 'bf16'} [dtype] of a Uint16Array
- * @property {Float32Array} [imatrix] one importance per column, none below 0: cols of them, or experts x cols for three
- *   axes and more. A format without weighting (q8_0) ignores it, as ggml does
+ * @property {Float32Array | 'ones'} [imatrix] one importance per column, none below 0: cols of them, or experts x cols for
+ *   three axes and more; 'ones': all columns alike. A format without weighting (q8_0) ignores it, as ggml does; iq2_xxs, iq2_xs and
+ *   iq1_s are not made without
  * @property {'minmax'} [calibration] how a range is chosen; presets that search do so by themselves
  * @property {{ min: Float32Array, max: Float32Array }} [ranges] over the innermost parameter grid, instead of measuring
  * @property {import('./parameters.js').Parameters} [parameters] scales, mins and zero points to use, by role (`scales.0`, `mins.0`, ...,
  *   `zeros`): the codes of every block in the level's dtype, zero points one a byte; or of the tensor-wide outer levels alone
  * @property {'error' | 'allow'} [overflow] a scale that its dtype cannot hold: refuse, or store what the reference stores
  * @property {'error' | 'allow'} [nonfinite] NaN and infinite weights: refuse, or store what the reference stores
- * @property {boolean} [correct] arithmetic in float32 where the reference's rounds each step to the weights' dtype
+ * @property {boolean} [correct] without the reference's faults that docs/schemes.md lists, such as arithmetic that is rounded
+ *   at each step to the weights' dtype; not its bytes
  */
 
 const OPTIONS = [
@@ -114,7 +116,8 @@ export function run(given, options) {
  *   dtype; of any byteOffset
  * @param {QuantizeOptions} options
  * @returns {QuantizedTensor}
- * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape, bad-argument, nonfinite, overflow, not-initialized
+ * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-shape, bad-argument, needs-importance, nonfinite, overflow,
+ *   not-initialized
  */
 export function quantize(data, options) {
 	return tensorOf(run(data, options), options.shape);

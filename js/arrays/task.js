@@ -9,6 +9,7 @@ import { countInfinite, narrowed, unfitOf, widened } from './floats.js';
 /** @typedef {import('../core/types.js').PlanBytes} PlanBytes */
 /** @typedef {import('../core/types.js').BandStruct} BandStruct */
 /** @typedef {{ lo: number, hi: number, scale: number, min: number, sum: number[], seen: number }} Range */
+/** @typedef {import('../core/types.js').Sizes} Sizes */
 /** @typedef {ReturnType<typeof emptyReport>} Report */
 
 /** @typedef {import('./floats.js').FloatDtype} FloatDtype */
@@ -26,7 +27,6 @@ import { countInfinite, narrowed, unfitOf, widened } from './floats.js';
  * @typedef {{ call: 'decode', plan: PlanBytes, band: BandStruct, sizes: Sizes, fake: boolean,
  *   dtype: FloatDtype }} DecodeTask of the planes; dtype: of the result
  * @typedef {{ call: 'convert', from: FloatDtype, dtype: FloatDtype, measure?: boolean }} ConvertTask of [values]
- * @typedef {{ nplanes: number, workspace_nbytes: number }} Sizes of the plan
  * @typedef {(RangeTask | EncodeTask | DecodeTask | ConvertTask) & { first?: DecodeTask }} Task first: makes the input of this
  *   one out of what is given
  * @typedef {{ report: Report, range: Range, planes: Uint8Array[], measured?: Measured, bytes: Uint8Array,

@@ -42,6 +42,7 @@ export const RULES = [
 	'compressed-tensors',
 	'ggml',
 	'ggml-signed',
+	'ggml-odd',
 	'plain',
 	'coreai',
 	'burn',
@@ -79,6 +80,13 @@ export const LAYOUTS = [
 	'ggml-iq4_nl',
 	'ggml-iq4_xs',
 	'burn-quantized-bytes',
+	'ggml-iq2_xxs',
+	'ggml-iq2_xs',
+	'ggml-iq2_s',
+	'ggml-iq3_xxs',
+	'ggml-iq3_s',
+	'ggml-iq1_s',
+	'ggml-iq1_m',
 ];
 
 /** enum bq_pack_into */
@@ -128,6 +136,7 @@ export const STATUSES = [
 	'bad-kernels',
 	'bad-calibration',
 	'bad-codebook',
+	'needs-importance',
 ];
 
 export const MAX_RANK = 5;
@@ -194,6 +203,8 @@ export const Plan = struct({
 	workspace_nbytes: 'u32',
 	tensor_level: 'u32',
 	value_bits: 'u32',
+	tables_nbytes: 'u32',
+	needs_importance: 'u32',
 	ncodebook: 'u32',
 	parameter_work: 'u32',
 	encode_work: 'u32',

@@ -12,6 +12,8 @@ export class Arena {
 	#memory;
 	#begin;
 	#used;
+	/** @type {Map<number, number>} */
+	#kept = new Map();
 
 	/** @param {WebAssembly.Memory} memory @param {number} begin where the module's own memory ends */
 	constructor(memory, begin) {
@@ -38,6 +40,20 @@ export class Arena {
 				throw new BlockQuantError('out-of-memory', `no memory for ${nbytes} bytes more`, { cause });
 			}
 		}
+		return at;
+	}
+
+	/**
+	 * Memory that no call uses anew, filled once; 0 for none.
+	 * @param {number} key @param {number} nbytes @param {(at: number) => void} fill
+	 */
+	kept(key, nbytes, fill) {
+		const made = nbytes === 0 ? 0 : this.#kept.get(key);
+		if (made !== undefined) return made;
+		const at = this.scope(() => this.take(nbytes));
+		this.#begin = this.#used;
+		this.scope(() => fill(at));
+		this.#kept.set(key, at);
 		return at;
 	}
 

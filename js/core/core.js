@@ -19,9 +19,9 @@ import {
 import { Arena } from './arena.js';
 import { statusText } from './status.js';
 
-/** @import { BandStruct, Broken, Given, PlanBytes } from './types.js' */
+/** @import { BandStruct, Broken, Given, PlanBytes, Sizes } from './types.js' */
 
-/** One instance of the module. Its memory beyond the C stack is one arena, used anew by every call. */
+/** One instance of the module. Its memory beyond the C stack and the tables is one arena, used anew by every call. */
 export class Core {
 	/** @type {any} */
 	#exports;
@@ -142,7 +142,7 @@ export class Core {
 	/**
 	 * Quantizes a band.
 	 * @param {PlanBytes} plan
-	 * @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan
+	 * @param {Sizes} sizes of the same plan
 	 * @param {BandStruct} band
 	 * @param {Uint8Array} weights
 	 * @param {Given & { range?: any, parameters?: (Uint8Array | undefined)[] }} given range: after a first pass; parameters: codes of each
@@ -151,6 +151,8 @@ export class Core {
 	 * @returns {Uint8Array[]} the bytes of each plane
 	 */
 	encode(plan, sizes, band, weights, given, report) {
+		const prepare = (/** @type {number} */ at) => this.#exports.bq_prepare(this.#arena.put(plan), at);
+		const tablesAt = this.#arena.kept(sizes.fused, sizes.tables_nbytes, prepare);
 		return this.#arena.scope(() => {
 			const reportAt = this.#arena.putStruct(Report, report);
 			const planAt = this.#arena.put(plan);
@@ -167,7 +169,7 @@ export class Core {
 			const workspaceAt = this.#arena.take(sizes.workspace_nbytes);
 			const status = this.#exports.bq_encode(
 				...[planAt, bandAt, weightsAt, importanceAt, given.nimportance ?? 0, rangeAt, loAt, hiAt, givenAt],
-				...[given.correct ? 1 : 0, planes.table, workspaceAt, reportAt],
+				...[given.correct ? 1 : 0, tablesAt, planes.table, workspaceAt, reportAt],
 			);
 			if (status) throw new BlockQuantError('bad-scheme', statusText(STATUSES[status]));
 			Object.assign(report, Report.read(this.#arena.view(), reportAt));
@@ -178,7 +180,7 @@ export class Core {
 	/**
 	 * Decodes a band.
 	 * @param {PlanBytes} plan
-	 * @param {{ nplanes: number, workspace_nbytes: number }} sizes of the same plan
+	 * @param {Sizes} sizes of the same plan
 	 * @param {BandStruct} band
 	 * @param {Uint8Array[]} planes
 	 * @param {boolean} fake the fake quantizer's values instead of the decoder's

@@ -22,6 +22,7 @@ const RULE_TEXTS = {
 	'bad-kernels': 'this build lacks these kernels',
 	'bad-calibration': 'no such calibration, or its argument is out of range',
 	'bad-codebook': 'a codebook is 2 to 256 different finite numbers',
+	'needs-importance': 'the search of this scheme weighs values by importance, and there is none',
 };
 
 /** @param {string} status */

@@ -17,6 +17,11 @@
  */
 
 /**
+ * What a call needs to know of a plan without reading its struct; fused: which kernel its tables are for.
+ * @typedef {{ nplanes: number, workspace_nbytes: number, tables_nbytes: number, fused: number }} Sizes
+ */
+
+/**
  * What is given with the weights of a band.
  * @typedef {object} Given
  * @property {Float32Array} [importance] nimportance rows, one number a column

@@ -60,6 +60,44 @@ const BLOCKS = {
 		['low halves of 8 scales', 4],
 		['8 times 32 codes, as q4_0', 128],
 	],
+	'ggml-iq2_xxs': [
+		OUTER,
+		['8 times: 4 points for 8 values each, one a byte; 4 masks of 7 signs; a scale of 4 bits', 64],
+	],
+	'ggml-iq2_xs': [
+		OUTER,
+		['32 times a point of 9 bits for 8 values, and above it a mask of 7 signs', 64],
+		['16 scales of 4 bits', 8],
+	],
+	'ggml-iq2_s': [
+		OUTER,
+		['32 points for 8 values each: the low 8 bits', 32],
+		['32 masks of 8 signs', 32],
+		["the points' upper pairs of bits", 8],
+		['16 scales of 4 bits', 8],
+	],
+	'ggml-iq3_xxs': [
+		OUTER,
+		['64 points for 4 values each, one a byte', 64],
+		['8 times: 4 masks of 7 signs for 8 values each; a scale of 4 bits', 32],
+	],
+	'ggml-iq3_s': [
+		OUTER,
+		['64 points for 4 values each: the low 8 bits', 64],
+		["the points' ninth bits", 8],
+		['32 masks of 8 signs', 32],
+		['8 scales of 4 bits', 4],
+	],
+	'ggml-iq1_s': [
+		OUTER,
+		['32 points for 8 values each: the low 8 bits', 32],
+		['8 times: the upper 3 bits of 4 points; a scale of 3 bits; a shift down or up', 16],
+	],
+	'ggml-iq1_m': [
+		['32 points for 8 values each: the low 8 bits', 32],
+		['32 times the upper 3 bits of a point, and a shift down or up', 16],
+		['16 scales of 3 bits, four in 12 bits; above each four a quarter of the outer scale: f16', 8],
+	],
 };
 
 /** How codes are packed where the layout leaves it open. */

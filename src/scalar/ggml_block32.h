@@ -7,6 +7,7 @@
 #ifndef BQ_GGML_BLOCK32_H
 #define BQ_GGML_BLOCK32_H
 
+#include "kernels.h"
 #include "ggml_search.h"
 
 /* Bytes of a block after its f16 fields. */
@@ -78,14 +79,14 @@ static inline float bq_find_signed_codes(
 }
 
 static inline void bq_encode_signed(
-	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+	int bits, const float *x, const float *importance, const struct bq_context *context, size_t nblocks, uint8_t *out)
 {
 	uint8_t codes[32];
 
 	for (size_t first = 0; first < nblocks * 32; first += 32) {
 		const float *weights = importance ? importance + first : NULL;
 
-		bq_store16(out, bq_ggml_scale_code(bq_find_signed_codes(bits, x + first, weights, row_sigma, codes)));
+		bq_store16(out, bq_ggml_scale_code(bq_find_signed_codes(bits, x + first, weights, context->row_sigma, codes)));
 		out = bq_store_codes(codes, bits, out + 2);
 	}
 }
@@ -148,7 +149,7 @@ static inline float bq_find_codes_with_min(
 }
 
 static inline void bq_encode_with_min(
-	int bits, const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+	int bits, const float *x, const float *importance, const struct bq_context *context, size_t nblocks, uint8_t *out)
 {
 	uint8_t codes[32];
 	float low;
@@ -156,7 +157,7 @@ static inline void bq_encode_with_min(
 	for (size_t first = 0; first < nblocks * 32; first += 32) {
 		const float *weights = importance ? importance + first : NULL;
 
-		bq_store16(out, bq_ggml_scale_code(bq_find_codes_with_min(bits, x + first, weights, row_sigma, codes, &low)));
+		bq_store16(out, bq_ggml_scale_code(bq_find_codes_with_min(bits, x + first, weights, context->row_sigma, codes, &low)));
 		bq_store16(out + 2, bq_ggml_scale_code(low));
 		out = bq_store_codes(codes, bits, out + 4);
 	}

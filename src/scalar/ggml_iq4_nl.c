@@ -8,9 +8,10 @@
 #define VALUES 32
 #define NBYTES 18
 
-void bq_encode_iq4_nl_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_iq4_nl_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		const float *weights = importance ? importance + block * VALUES : NULL;
 

@@ -39,9 +39,10 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	bq_pack_scales_of_iq4_xs(scales, out + SCALES);
 }
 
-void bq_encode_iq4_xs_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_iq4_xs_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	bq_encode_super_blocks(encode_block, NBYTES, 0, 1, x, importance, nblocks, out);
 }
 

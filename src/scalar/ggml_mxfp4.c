@@ -9,10 +9,13 @@
 #define NBYTES 17
 #define NAN_CODE 255
 
-/* The largest value is 4 to 8 steps of E2M1, doubled ones: 2 more. Below 2^-125 this wraps, as ggml's does. */
-static uint8_t scale_code_of(float largest)
+/* The largest value is 4 to 8 steps of E2M1, doubled ones: 2 more. Below 2^-125 this wraps, as ggml's does; it would be
+ * correct to take the least exponent. */
+static uint8_t scale_code_of(float largest, int correct)
 {
-	return largest > 0.0f ? (uint8_t)(bq_floor_log2f(largest) - 2 + 127) : 0;
+	const int code = bq_floor_log2f(largest) - 2 + 127;
+
+	return (uint8_t)(correct && code < 0 ? 0 : code);
 }
 
 /* Half the scale: 2^(code - 128). */
@@ -21,17 +24,19 @@ static float step_of(uint8_t scale_code)
 	return bq_float(scale_code < 2 ? 0x00200000u << scale_code : (scale_code - 1u) << 23);
 }
 
-void bq_encode_mxfp4_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_mxfp4_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	(void)importance;
-	(void)row_sigma;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
+		const float largest = bq_largest_magnitude(VALUES, x);
+
 		if (!bq_all_finite(VALUES, x)) {
 			memset(out, 0, NBYTES);
 			out[0] = NAN_CODE;
 			continue;
 		}
-		out[0] = scale_code_of(bq_largest_magnitude(VALUES, x));
+		out[0] = largest > 0.0f ? scale_code_of(largest, (int)context->correct) : 0;
 
 		const float step = step_of(out[0]);
 

@@ -25,10 +25,11 @@ static void encode_sub_block(const float *x, uint8_t *scale_code, uint8_t *out)
 		out[i] = (uint8_t)(bq_nearest_e2m1(x[i], step) | bq_nearest_e2m1(x[i + SUB_VALUES / 2], step) << 4);
 }
 
-void bq_encode_nvfp4_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_nvfp4_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES)
 		for (int s = 0; s < SUB_BLOCKS; s++)
 			encode_sub_block(x + s * SUB_VALUES, out + s, out + SUB_BLOCKS + s * SUB_VALUES / 2);

@@ -7,10 +7,11 @@
 #define VALUES 128
 #define NBYTES 18
 
-void bq_encode_q1_0_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q1_0_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		float sum = 0.0f;
 

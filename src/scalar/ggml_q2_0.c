@@ -8,12 +8,13 @@
 #define VALUES 64
 #define NBYTES 18
 
-void bq_encode_q2_0_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q2_0_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	uint8_t codes[VALUES];
 
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		bq_store16(out, bq_ggml_scale_code(bq_ternary_codes(VALUES, x, 0, codes)));
 		for (int i = 0; i < VALUES; i += 4)

@@ -75,9 +75,10 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	bq_pack_pairs(found.codes, out + CODES);
 }
 
-void bq_encode_q2_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q2_k_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	bq_encode_super_blocks(encode_block, NBYTES, OUTER, 2, x, importance, nblocks, out);
 }
 

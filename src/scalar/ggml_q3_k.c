@@ -63,9 +63,10 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	bq_pack_scales_of_q3_k(scales, out + SCALES);
 }
 
-void bq_encode_q3_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q3_k_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	bq_encode_super_blocks(encode_block, NBYTES, OUTER, 1, x, importance, nblocks, out);
 }
 

@@ -9,9 +9,10 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	bq_encode_block_k32(4, x, importance, out);
 }
 
-void bq_encode_q4_k_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q4_k_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	bq_encode_super_blocks(encode_block, BQ_K32_NBYTES(4), 0, 2, x, importance, nblocks, out);
 }
 

@@ -4,9 +4,10 @@
 #include "kernels.h"
 #include "ggml_block32.h"
 
-void bq_encode_q5_0_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q5_0_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	bq_encode_signed(5, x, importance, row_sigma, nblocks, out);
+	bq_encode_signed(5, x, importance, context, nblocks, out);
 }
 
 void bq_decode_q5_0_scalar(const uint8_t *in, size_t nblocks, float *out)

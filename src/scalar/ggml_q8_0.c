@@ -8,10 +8,11 @@
 #define VALUES 32
 #define NBYTES 34
 
-void bq_encode_q8_0_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q8_0_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		const float scale = bq_largest_magnitude(VALUES, x) / 127.0f;
 		const float inverse = scale != 0.0f ? 1.0f / scale : 0.0f;

@@ -8,12 +8,13 @@
 #define NBYTES 54
 #define OUTER 52
 
-void bq_encode_tq1_0_scalar(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_tq1_0_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	uint8_t codes[VALUES];
 
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		const float scale = bq_ternary_codes(VALUES, x, 1, codes);
 

@@ -119,7 +119,8 @@ static inline void bq_prepare_four_signed(int bits, const float *x, struct bq_fo
 }
 
 static inline void bq_store_four_signed(
-	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_four *four, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_context *context, const struct bq_four *four,
+	uint8_t *out)
 {
 	const int top = (1 << bits) - 1;
 
@@ -134,12 +135,12 @@ static inline void bq_store_four_signed(
 		bq_store_code_vectors(bits, bq_truncated_signed_codes(top, x, factor, addend),
 			bq_truncated_signed_codes(top, x + 16, factor, addend), out + 2);
 		if (four->redo >> block & 1)
-			scalar(x, NULL, 0.0f, 1, out);
+			scalar(x, NULL, context, 1, out);
 	}
 }
 
 static inline void bq_encode_four_signed_weighted(
-	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, const struct bq_context *context, uint8_t *out)
 {
 	const int levels = 1 << (bits - 1), nbytes = 2 + BQ_CODES_NBYTES(bits);
 	struct bq_signed_lanes lanes[32];
@@ -147,7 +148,7 @@ static inline void bq_encode_four_signed_weighted(
 	float inverses[4];
 	uint32_t scale_codes[4];
 
-	bq_fill_signed_lanes(32, x, importance, &row_sigma, lanes);
+	bq_fill_signed_lanes(32, x, importance, &context->row_sigma, lanes);
 
 	const v128_t scale = bq_search_signed_scale_simd128(
 		32, lanes, bq_first_largest_of_four(32, x), (float)levels, &inverse, &unsure);
@@ -165,16 +166,16 @@ static inline void bq_encode_four_signed_weighted(
 	}
 	for (int block = 0; wasm_v128_any_true(unsure) && block < 4; block++)
 		if (wasm_i32x4_bitmask(unsure) >> block & 1)
-			scalar(x + 32 * block, importance + 32 * block, row_sigma, 1, out + nbytes * block);
+			scalar(x + 32 * block, importance + 32 * block, context, 1, out + nbytes * block);
 }
 
 static inline void bq_encode_signed_simd128(int bits, bq_encode_blocks *scalar, const float *x, const float *importance,
-	float row_sigma, size_t nblocks, uint8_t *out)
+	const struct bq_context *context, size_t nblocks, uint8_t *out)
 {
 	const size_t nbytes = 2 + BQ_CODES_NBYTES(bits);
 
 	if (nblocks < 4) {
-		scalar(x, importance, row_sigma, nblocks, out);
+		scalar(x, importance, context, nblocks, out);
 		return;
 	}
 	/* The last four overlap: same bytes again. */
@@ -182,7 +183,7 @@ static inline void bq_encode_signed_simd128(int bits, bq_encode_blocks *scalar, 
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4;
 
 		bq_encode_four_signed_weighted(
-			bits, scalar, x + first * 32, importance + first * 32, row_sigma, out + first * nbytes);
+			bits, scalar, x + first * 32, importance + first * 32, context, out + first * nbytes);
 	}
 	for (size_t block = 0; block < nblocks && !importance; block += 4 * BQ_FOURS) {
 		struct bq_four fours[BQ_FOURS];
@@ -195,7 +196,7 @@ static inline void bq_encode_signed_simd128(int bits, bq_encode_blocks *scalar, 
 		}
 		BQ_ROLLED
 		for (size_t f = 0; f < count; f++)
-			bq_store_four_signed(bits, scalar, x, &fours[f], out);
+			bq_store_four_signed(bits, scalar, x, context, &fours[f], out);
 	}
 }
 

@@ -78,7 +78,8 @@ static inline void bq_prepare_four_with_min(int bits, const float *x, struct bq_
 }
 
 static inline void bq_store_four_with_min(
-	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_four *four, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_context *context, const struct bq_four *four,
+	uint8_t *out)
 {
 	const int top = (1 << bits) - 1;
 	const v128_t half = bq_f32x4_splat(0.5f);
@@ -94,7 +95,7 @@ static inline void bq_store_four_with_min(
 		bq_store_code_vectors(bits, bq_truncated_codes(top, x, low, factor, half),
 			bq_truncated_codes(top, x + 16, low, factor, half), out + 4);
 		if (four->redo >> block & 1)
-			scalar(x, NULL, 0.0f, 1, out);
+			scalar(x, NULL, context, 1, out);
 	}
 }
 
@@ -124,8 +125,8 @@ static inline void bq_store_eight_with_min(
 
 /* first, second: where eight blocks begin. */
 static inline void bq_encode_sixteen_with_min(
-	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, float row_sigma, size_t first,
-	size_t second, uint8_t *out)
+	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, const struct bq_context *context,
+	size_t first, size_t second, uint8_t *out)
 {
 	const size_t begin[2] = { first, second }, nbytes = 4 + BQ_CODES_NBYTES(bits);
 	struct bq_pair_lanes lanes[2][32];
@@ -136,22 +137,22 @@ static inline void bq_encode_sixteen_with_min(
 		pairs[s].lanes = lanes[s];
 		pairs[s].end = lanes[s] + 32;
 		bq_fill_pair_lanes(32, x + 32 * begin[s], importance + 32 * begin[s], lanes[s]);
-		bq_weigh_pair_lanes(32, row_sigma, lanes[s]);
+		bq_weigh_pair_lanes(32, context->row_sigma, lanes[s]);
 	}
 	bq_search_scale_and_min_simd128(pairs, (float)((1 << bits) - 1), &bq_search_steps_weighted, found);
 	for (int s = 0; s < 2; s++) {
 		if (found[s].unsure)
-			scalar(x + 32 * begin[s], importance + 32 * begin[s], row_sigma, 8, out + nbytes * begin[s]);
+			scalar(x + 32 * begin[s], importance + 32 * begin[s], context, 8, out + nbytes * begin[s]);
 		else
 			bq_store_eight_with_min(bits, x + 32 * begin[s], &found[s], out + nbytes * begin[s]);
 	}
 }
 
 static inline void bq_encode_with_min_simd128(int bits, bq_encode_blocks *scalar, const float *x,
-	const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+	const float *importance, const struct bq_context *context, size_t nblocks, uint8_t *out)
 {
 	if (nblocks < (importance ? 8 : 4)) {
-		scalar(x, importance, row_sigma, nblocks, out);
+		scalar(x, importance, context, nblocks, out);
 		return;
 	}
 	/* The last batch overlaps: same bytes again. */
@@ -159,7 +160,7 @@ static inline void bq_encode_with_min_simd128(int bits, bq_encode_blocks *scalar
 		const size_t first = block < nblocks - 8 ? block : nblocks - 8;
 		const size_t second = block + 8 < nblocks - 8 ? block + 8 : nblocks - 8;
 
-		bq_encode_sixteen_with_min(bits, scalar, x, importance, row_sigma, first, second, out);
+		bq_encode_sixteen_with_min(bits, scalar, x, importance, context, first, second, out);
 	}
 	for (size_t block = 0; block < nblocks && !importance; block += 4 * BQ_FOURS) {
 		struct bq_four fours[BQ_FOURS];
@@ -172,7 +173,7 @@ static inline void bq_encode_with_min_simd128(int bits, bq_encode_blocks *scalar
 		}
 		BQ_ROLLED
 		for (size_t f = 0; f < count; f++)
-			bq_store_four_with_min(bits, scalar, x, &fours[f], out);
+			bq_store_four_with_min(bits, scalar, x, context, &fours[f], out);
 	}
 }
 

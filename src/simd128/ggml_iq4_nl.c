@@ -7,11 +7,12 @@
 #define VALUES 32
 #define NBYTES 18
 
-void bq_encode_iq4_nl_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_iq4_nl_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	struct bq_level_places places;
 
-	(void)row_sigma;
+	(void)context;
 	bq_fill_level_places(&places);
 	for (size_t block = 0; block < nblocks; block++, x += VALUES, out += NBYTES) {
 		const float *weights = importance ? importance + block * VALUES : NULL;

@@ -40,11 +40,12 @@ static void encode_block(
 	bq_pack_scales_of_iq4_xs(scales, out + SCALES);
 }
 
-void bq_encode_iq4_xs_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_iq4_xs_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	struct bq_level_places places;
 
-	(void)row_sigma;
+	(void)context;
 	bq_fill_level_places(&places);
 	for (size_t block = 0; block < nblocks; block++, out += NBYTES) {
 		const float *values = x + block * VALUES;

@@ -162,7 +162,7 @@ static inline void bq_encode_two_k32(int bits, bq_encode_blocks *scalar, const f
 	}
 	for (int s = 0; s < 2; s++) {
 		if (found[s].unsure)
-			scalar(x[s], importance[s], 0.0f, 1, out[s]);
+			scalar(x[s], importance[s], NULL, 1, out[s]);
 		else
 			bq_encode_codes_k32(bits, x[s], &found[s], out[s]);
 	}

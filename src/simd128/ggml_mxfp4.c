@@ -50,7 +50,7 @@ static inline v128_t codes_of(const float *x, v128_t factor)
 	return bq_sign_codes(codes, value);
 }
 
-static void encode_four(const float *x, uint8_t *out)
+static void encode_four(const float *x, const struct bq_context *context, uint8_t *out)
 {
 	const v128_t zero = wasm_i32x4_splat(0);
 	const v128_t largest = bq_largest_magnitudes_of_four(VALUES, x);
@@ -72,20 +72,21 @@ static void encode_four(const float *x, uint8_t *out)
 		out[0] = (uint8_t)scale_codes[block];
 		wasm_v128_store(out + 1, bq_join_nibbles(codes_of(x, factor), codes_of(x + 16, factor)));
 		if (redo >> block & 1)
-			bq_encode_mxfp4_scalar(x, NULL, 0.0f, 1, out);
+			bq_encode_mxfp4_scalar(x, NULL, context, 1, out);
 	}
 }
 
-void bq_encode_mxfp4_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_mxfp4_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	if (nblocks < 4) {
-		bq_encode_mxfp4_scalar(x, importance, row_sigma, nblocks, out);
+		bq_encode_mxfp4_scalar(x, importance, context, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const size_t first = block < nblocks - 4 ? block : nblocks - 4; /* the last four overlap: same bytes again */
 
-		encode_four(x + first * VALUES, out + first * NBYTES);
+		encode_four(x + first * VALUES, context, out + first * NBYTES);
 	}
 }
 

@@ -42,7 +42,7 @@ static void encode_block(const float *x, uint8_t *out)
 	float steps[SUB_BLOCKS];
 
 	if (wasm_v128_any_true(wasm_v128_or(wasm_v128_andnot(far, none), bq_f32x4_nonfinite(largest)))) {
-		bq_encode_nvfp4_scalar(x, NULL, 0.0f, 1, out);
+		bq_encode_nvfp4_scalar(x, NULL, NULL, 1, out);
 		return;
 	}
 	/* Nothing is above infinity. */
@@ -60,10 +60,11 @@ static void encode_block(const float *x, uint8_t *out)
 	}
 }
 
-void bq_encode_nvfp4_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_nvfp4_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	(void)importance;
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++)
 		encode_block(x + block * VALUES, out + block * NBYTES);
 }

@@ -150,15 +150,16 @@ static void encode_two(
 	}
 	for (int s = 0; s < 2; s++) {
 		if (found[s][0].unsure || found[s][1].unsure)
-			bq_encode_q2_k_scalar(x[s], importance[s], 0.0f, 1, out[s]);
+			bq_encode_q2_k_scalar(x[s], importance[s], NULL, 1, out[s]);
 		else
 			encode_codes(x[s], found[s], out[s]);
 	}
 }
 
-void bq_encode_q2_k_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q2_k_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block += 4) {
 		const float *values[4], *weights[4];
 		uint8_t *bytes[4];

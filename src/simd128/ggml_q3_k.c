@@ -67,7 +67,7 @@ static void encode_block(const float *x, uint8_t *out)
 	uint8_t scales[SUB_BLOCKS];
 
 	if (!bq_search_by_turns_simd128(x, scale)) {
-		bq_encode_q3_k_scalar(x, NULL, 0.0f, 1, out);
+		bq_encode_q3_k_scalar(x, NULL, NULL, 1, out);
 		return;
 	}
 	bq_store16(out + OUTER, bq_ggml_scale_code(bq_scale_of_q3_k(scale, scales)));
@@ -129,7 +129,7 @@ static void encode_four_weighted(const float *const x[4], const float *const imp
 	unsure |= scale_four(found, scales, outer);
 	for (int s = 0; s < 4; s++) {
 		if (unsure >> s & 1) {
-			bq_encode_q3_k_scalar(x[s], importance[s], 0.0f, 1, out[s]);
+			bq_encode_q3_k_scalar(x[s], importance[s], NULL, 1, out[s]);
 			continue;
 		}
 		bq_store16(out[s] + OUTER, (uint16_t)outer[s]);
@@ -137,9 +137,10 @@ static void encode_four_weighted(const float *const x[4], const float *const imp
 	}
 }
 
-void bq_encode_q3_k_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q3_k_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks && !importance; block++)
 		encode_block(x + block * VALUES, out + block * NBYTES);
 	for (size_t block = 0; block < nblocks && importance; block += 4) {

@@ -4,9 +4,10 @@
 #include "kernels.h"
 #include "ggml_k32.h"
 
-void bq_encode_q4_k_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q4_k_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	bq_encode_k32_simd128(4, bq_encode_q4_k_scalar, x, importance, nblocks, out);
 }
 

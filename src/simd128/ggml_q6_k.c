@@ -41,7 +41,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 
 	if (!bq_search_k16(LEVELS, x, importance, NULL, &found) ||
 		(importance && !bq_all_finite_simd128(VALUES, importance))) {
-		bq_encode_q6_k_scalar(x, importance, 0.0f, 1, out);
+		bq_encode_q6_k_scalar(x, importance, NULL, 1, out);
 		return;
 	}
 
@@ -74,9 +74,10 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	}
 }
 
-void bq_encode_q6_k_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q6_k_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
-	(void)row_sigma;
+	(void)context;
 	for (size_t block = 0; block < nblocks; block++)
 		encode_block(x + block * VALUES, importance ? importance + block * VALUES : NULL, out + block * NBYTES);
 }

@@ -50,13 +50,14 @@ static void encode_four(const float *x, uint8_t *out)
 	if (wasm_v128_any_true(nonfinite))
 		for (int block = 0; block < 4; block++)
 			if (wasm_i32x4_bitmask(nonfinite) >> block & 1)
-				bq_encode_q8_0_scalar(x + VALUES * block, NULL, 0.0f, 1, out + NBYTES * block);
+				bq_encode_q8_0_scalar(x + VALUES * block, NULL, NULL, 1, out + NBYTES * block);
 }
 
-void bq_encode_q8_0_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_q8_0_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	if (nblocks < 4) {
-		bq_encode_q8_0_scalar(x, importance, row_sigma, nblocks, out);
+		bq_encode_q8_0_scalar(x, importance, context, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {

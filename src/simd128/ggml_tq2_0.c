@@ -30,14 +30,15 @@ static void encode_four(const float *x, uint8_t *out)
 		}
 		bq_store16(out + OUTER, (uint16_t)scales.code[block]);
 		if (scales.redo >> block & 1)
-			bq_encode_tq2_0_scalar(x, NULL, 0.0f, 1, out);
+			bq_encode_tq2_0_scalar(x, NULL, NULL, 1, out);
 	}
 }
 
-void bq_encode_tq2_0_simd128(const float *x, const float *importance, float row_sigma, size_t nblocks, uint8_t *out)
+void bq_encode_tq2_0_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
 {
 	if (nblocks < 4) {
-		bq_encode_tq2_0_scalar(x, importance, row_sigma, nblocks, out);
+		bq_encode_tq2_0_scalar(x, importance, context, nblocks, out);
 		return;
 	}
 	for (size_t block = 0; block < nblocks; block += 4) {

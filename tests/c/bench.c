@@ -20,7 +20,7 @@ static void bench(const char *name, const struct bq_scheme *scheme, const char *
 	for (int op = 0; op < NOPS; op++) {
 		double best[BQ_NKERNELS] = { 0 };
 
-		if (op == ENCODE_WEIGHTED && !has_weighted)
+		if (op == ENCODE_WEIGHTED ? !has_weighted : op == ENCODE && subjects[BQ_SCALAR].plan.needs_importance)
 			continue;
 		for (int round = 0; round < ROUNDS; round++)
 			for (uint32_t k = 0; k < BQ_NKERNELS; k++)

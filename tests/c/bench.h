@@ -38,7 +38,7 @@ struct subject {
 	struct bq_tensor_range range;
 	struct bq_report report;
 	void *planes[BQ_MAX_PLANES];
-	void *workspace;
+	void *workspace, *tables;
 };
 
 static inline void prepare(struct subject *s, const struct bq_scheme *scheme, uint32_t kernels)
@@ -52,6 +52,8 @@ static inline void prepare(struct subject *s, const struct bq_scheme *scheme, ui
 	for (uint32_t i = 0; i < s->plan.nplanes; i++)
 		s->planes[i] = test_buffer(s->band.plane_nbytes[i], 0);
 	s->workspace = test_buffer(s->plan.workspace_nbytes, 0);
+	s->tables = test_buffer(s->plan.tables_nbytes, 0);
+	bq_prepare(&s->plan, s->tables);
 	if (s->plan.passes == 2)
 		bq_range(&s->plan, &s->band, weights, NULL, 0, NULL, NULL, 0, s->workspace, &s->range, &s->report);
 }
@@ -68,7 +70,7 @@ static inline void run(struct subject *s, enum op op)
 	if (s->plan.passes == 2)
 		bq_range(&s->plan, &s->band, weights, NULL, 0, NULL, NULL, 0, s->workspace, &range, &s->report);
 	bq_encode(&s->plan, &s->band, weights, op == ENCODE_WEIGHTED ? importance : NULL, 1,
-		s->plan.passes == 2 ? &range : NULL, NULL, NULL, NULL, 0, s->planes, s->workspace, &s->report);
+		s->plan.passes == 2 ? &range : NULL, NULL, NULL, NULL, 0, s->tables, s->planes, s->workspace, &s->report);
 }
 
 static inline double now(void)

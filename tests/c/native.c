@@ -57,7 +57,8 @@ static void copy_planes(const struct bq_plan *plan, const struct bq_band *band, 
 }
 
 static enum bq_status encode_band(const struct job *job, const struct bq_plan *plan, const struct bq_band *band, const uint8_t *weights,
-	const float *importance, const struct bq_tensor_range *range, uint8_t **stored, void *workspace, struct bq_report *report)
+	const float *importance, const struct bq_tensor_range *range, const void *tables, uint8_t **stored, void *workspace,
+	struct bq_report *report)
 {
 	const uint32_t nbytes = bq_dtype(plan->input)->nbytes;
 	void *planes[BQ_MAX_PLANES], *own = exact(band->nvalues * nbytes);
@@ -67,7 +68,7 @@ static enum bq_status encode_band(const struct job *job, const struct bq_plan *p
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		planes[i] = exact(band->plane_nbytes[i]);
 	status = bq_encode(plan, band, own, job->nimportance ? importance : NULL, job->nimportance,
-		plan->passes == 2 ? range : NULL, NULL, NULL, NULL, job->correct, planes, workspace, report);
+		plan->passes == 2 ? range : NULL, NULL, NULL, NULL, job->correct, tables, planes, workspace, report);
 	copy_planes(plan, band, stored, planes, 1);
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		free(planes[i]);
@@ -103,7 +104,7 @@ static void run(const struct job *job)
 	struct bq_band band;
 	uint8_t *weights;
 	float *importance, *values;
-	void *workspace;
+	void *workspace, *tables;
 	uint64_t steps;
 
 	free(codebook);
@@ -120,6 +121,8 @@ static void run(const struct job *job)
 	weights = read_bytes(plan.nvalues * bq_dtype(plan.input)->nbytes);
 	importance = read_bytes((uint64_t)job->nimportance * plan.cols * sizeof(float));
 	workspace = exact(plan.workspace_nbytes);
+	tables = exact(plan.tables_nbytes);
+	bq_prepare(&plan, tables);
 	values = exact(plan.nvalues * sizeof(float));
 	steps = plan.nitems * plan.steps_per_item;
 	for (uint32_t i = 0; i < plan.nplanes; i++)
@@ -132,7 +135,7 @@ static void run(const struct job *job)
 	}
 	for (uint64_t step = 0; step < steps && !head[0]; step += band.nsteps) {
 		bq_band(&plan, step, job->band_nbytes, &band);
-		head[0] = encode_band(job, &plan, &band, weights, importance, &range, stored, workspace, &report);
+		head[0] = encode_band(job, &plan, &band, weights, importance, &range, tables, stored, workspace, &report);
 	}
 	head[1] = report.fused_values != 0;
 	write_bytes(head, sizeof(head));
@@ -148,6 +151,7 @@ static void run(const struct job *job)
 	for (uint32_t i = 0; i < plan.nplanes; i++)
 		free(stored[i]);
 	free(values);
+	free(tables);
 	free(workspace);
 	free(importance);
 	free(weights);

@@ -55,7 +55,7 @@ static void encode_gives_ggmls_bytes(uint32_t row)
 		const struct format *format = &formats[f];
 		const size_t nblocks = ROW / layout_of(format)->block_values;
 
-		for (int c = 0; c < 6; c++) {
+		for (int c = takes(bq_kernels(row), format, 0) ? 0 : 3; c < 6; c++) {
 			uint8_t *bytes = encode_row(bq_kernels(row), format, nblocks, x[c % 3], c < 3 ? NULL : weights);
 			const uint64_t hash = fnv1a(nblocks * layout_of(format)->block_nbytes, bytes);
 
@@ -105,7 +105,8 @@ static void zeros_of_both_signs_encode_as_in_ggml(uint32_t row)
 			weights[i] = 1.0f;
 		}
 		for (size_t f = 0; f < NFORMATS; f++) {
-			check_zero_block(row, &formats[f], x, NULL, formats[f].zero_block);
+			if (takes(bq_kernels(row), &formats[f], 0))
+				check_zero_block(row, &formats[f], x, NULL, formats[f].zero_block);
 			/* q8_0 does not heed the weights. */
 			check_zero_block(row, &formats[f], x, weights, formats[f].weighted_zero_block);
 		}
@@ -120,7 +121,10 @@ static int is_block_of(const struct format *format, const uint8_t *block, unsign
 
 	for (uint32_t i = 0; i < layout->halves; i++)
 		bq_store16(all + layout->halves_at + 2 * i, (uint16_t)expected);
-	if (!layout->halves)
+	if (layout->scattered_half) /* iq1_m: a quarter at the top of each of the last four halves */
+		for (unsigned k = 0; k < 4; k++)
+			bq_store16(all + 48 + 2 * k, (uint16_t)((expected >> 4 * k & 15) << 12));
+	else if (!layout->halves)
 		all[0] = format->nan_code;
 	return memcmp(block, all, layout->block_nbytes) == 0;
 }
@@ -140,6 +144,8 @@ static void nonfinite_values_encode_as_stated(uint32_t row)
 				const int heeds = weighted && weighting != BQ_UNWEIGHTED;
 				const int divided = s >= 3 && format->infinity != NANS && !heeds;
 
+				if (!takes(bq_kernels(row), format, weighted))
+					continue;
 				for (size_t i = 0; i < 4 * layout->block_values; i++) {
 					x[i] = (float)(int)(i % 13) - 6.0f;
 					weights[i] = 1.0f;
@@ -304,6 +310,179 @@ static float value_of_iq4_xs(const uint8_t *block, size_t i)
 		(float)levels[code_of_32(block + 8 + 16 * j, NULL, i % 32)];
 }
 
+/* The decoders' grids are those of the reference: FNV-1a of its iq2xxs_grid and so on, coordinate by coordinate. */
+static void grids_are_ggmls(void)
+{
+	static const struct {
+		const struct bq_iq_grid *grid;
+		uint64_t hash;
+		uint8_t values[8];
+	} grids[] = {
+		{ &bq_iq2_xxs_grid, 0xbb4ee025b5ac6e8e, { 8, 25, 43 } },
+		{ &bq_iq2_xs_grid, 0xc9b1ee61e79909bd, { 8, 25, 43 } },
+		{ &bq_iq2_s_grid, 0x123edd38a3b62b90, { 8, 25, 43 } },
+		{ &bq_iq3_xxs_grid, 0xdfa5dc83d6a155d5, { 4, 12, 20, 28, 36, 44, 52, 62 } },
+		{ &bq_iq3_s_grid, 0xfa37020c25b44829, { 1, 3, 5, 7, 9, 11, 13, 15 } },
+		{ &bq_iq1_grid, 0x6703ed863501ae2e, { 255, 0, 1 } },
+	};
+	for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) {
+		const size_t nbytes = (size_t)grids[g].grid->npoints * grids[g].grid->coords;
+		uint8_t *points = test_buffer(nbytes, 0);
+
+		bq_iq_spread(grids[g].grid, grids[g].values, points);
+		CHECK(fnv1a(nbytes, points) == grids[g].hash, "grid %u: got %016llx", (unsigned)g,
+			(unsigned long long)fnv1a(nbytes, points));
+		free(points);
+	}
+}
+
+static int distance_of(const struct bq_iq_grid *grid, const uint8_t *point, uint32_t combination)
+{
+	int sum = 0;
+
+	for (uint32_t i = 0; i < grid->coords; i++, combination /= grid->levels) {
+		const int difference = (int)point[i] - (int)(combination % grid->levels);
+
+		sum += difference * difference;
+	}
+	return sum;
+}
+
+/* Whether words[1..] are the points at the least distances, in the order of distance and number; and all of them. */
+static int is_list(const struct bq_iq_grid *grid, const uint8_t *points, uint32_t combination, const uint16_t *words)
+{
+	unsigned count = 0, shells = 0;
+
+	for (int distance = 0; shells < grid->shells; distance++) {
+		const unsigned before = count;
+
+		for (uint32_t k = 0; k < grid->npoints; k++)
+			if (distance_of(grid, points + (size_t)grid->coords * k, combination) == distance) {
+				count++;
+				if (count > words[0] || words[count] != k)
+					return 0;
+			}
+		shells += count > before;
+	}
+	return count == words[0];
+}
+
+/* Every combination is a point or has a list; lists fill the table to its end. Every 97th list is made by hand. */
+static void tables_hold_the_nearest_points(void)
+{
+	static const struct bq_iq_grid *const grids[] = {
+		&bq_iq2_xxs_grid, &bq_iq2_xs_grid, &bq_iq2_s_grid, &bq_iq3_xxs_grid, &bq_iq3_s_grid, &bq_iq1_grid,
+	};
+
+	for (size_t g = 0; g < sizeof grids / sizeof grids[0]; g++) {
+		const struct bq_iq_grid *grid = grids[g];
+		const struct bq_iq_tables tables = bq_iq_tables_in(grid, tables_of(grid));
+		const uint32_t combinations = grid->coords == 8 ? 6561 : 4096;
+		uint32_t used = 0, npoints = 0;
+
+		for (uint32_t c = 0; c < combinations; c++) {
+			if (tables.place[c] >= 0) {
+				CHECK(tables.place[c] == (int32_t)npoints && distance_of(grid, tables.points + grid->coords * npoints, c) == 0,
+					"grid %u, combination %u: point %d", (unsigned)g, (unsigned)c, (int)tables.place[c]);
+				npoints++;
+				continue;
+			}
+			CHECK(~tables.place[c] == (int32_t)used, "grid %u, combination %u: list at %d", (unsigned)g, (unsigned)c,
+				(int)~tables.place[c]);
+			if (c % 97 == 0)
+				CHECK(is_list(grid, tables.points, c, tables.words + used), "grid %u, combination %u: another list",
+					(unsigned)g, (unsigned)c);
+			used += 1u + tables.words[used];
+		}
+		CHECK(used == grid->nwords && npoints == grid->npoints, "grid %u: %u words, %u points", (unsigned)g,
+			(unsigned)used, (unsigned)npoints);
+		CHECK(tables.points + grid->npoints * grid->coords == (const uint8_t *)tables_of(grid) + bq_iq_tables_nbytes(grid),
+			"grid %u: the size", (unsigned)g);
+	}
+}
+
+/* Coordinate c of an entry of a grid: what the decoder's table holds. */
+static int grid_value(const struct bq_iq_grid *grid, unsigned point, size_t c)
+{
+	static const uint8_t values[3][8] = { { 8, 25, 43 }, { 4, 12, 20, 28, 36, 44, 52, 62 }, { 1, 3, 5, 7, 9, 11, 13, 15 } };
+	const struct bq_iq_tables tables = bq_iq_tables_in(grid, tables_of(grid));
+	const int level = tables.points[grid->coords * point + c];
+
+	if (grid == &bq_iq1_grid)
+		return level - 1;
+	return values[grid == &bq_iq3_s_grid ? 2 : grid == &bq_iq3_xxs_grid][level];
+}
+
+/* The sign that 7 bits give value c of 8: the last makes their number even. */
+static float sign_of(unsigned seven, size_t c)
+{
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < 7; i++)
+		bits += seven >> i & 1;
+	return (c == 7 ? bits & 1 : seven >> c & 1) ? -1.0f : 1.0f;
+}
+
+static float value_of_iq2(const struct format *format, const uint8_t *block, size_t i)
+{
+	const struct bq_iq_grid *grid = bq_kernels(BQ_SCALAR)->fused[format->fused].grid;
+	const size_t g = i / 8;
+	unsigned point = block[2 + g], scale = block[format->fused == BQ_FUSED_IQ2_XS ? 66 + g / 4 : 74 + g / 4] >> (g % 4 < 2 ? 0 : 4) & 15;
+	float sign = block[34 + g] >> i % 8 & 1 ? -1.0f : 1.0f;
+
+	if (format->fused == BQ_FUSED_IQ2_XXS) {
+		const uint32_t rest = bq_load32(block + 2 + 8 * (i / 32) + 4);
+
+		point = block[2 + 8 * (i / 32) + g % 4];
+		scale = rest >> 28;
+		sign = sign_of(rest >> 7 * (g % 4) & 127, i % 8);
+	} else if (format->fused == BQ_FUSED_IQ2_XS) {
+		point = bq_load16(block + 2 + 2 * g) & 511;
+		sign = sign_of((unsigned)bq_load16(block + 2 + 2 * g) >> 9, i % 8);
+	} else {
+		point |= (block[66 + g / 4] >> 2 * (g % 4) & 3u) << 8;
+	}
+	return (((bq_f32_from_f16(bq_load16(block)) * (0.5f + (float)scale)) * 0.25f) * (float)grid_value(grid, point, i % 8)) * sign;
+}
+
+static float value_of_iq3_xxs(const uint8_t *block, size_t i)
+{
+	const uint32_t rest = bq_load32(block + 66 + i / 32 * 4);
+	const float scale = (bq_f32_from_f16(bq_load16(block)) * (0.5f + (float)(rest >> 28))) * 0.5f;
+
+	return (scale * (float)grid_value(&bq_iq3_xxs_grid, block[2 + i / 4], i % 4)) * sign_of(rest >> 7 * (i / 8 % 4) & 127, i % 8);
+}
+
+static float value_of_iq3_s(const uint8_t *block, size_t i)
+{
+	const unsigned point = block[2 + i / 4] | (block[66 + i / 32] >> i / 4 % 8 & 1u) << 8;
+	const int scale = 1 + 2 * (block[106 + i / 64] >> (i % 64 < 32 ? 0 : 4) & 15);
+
+	return ((bq_f32_from_f16(bq_load16(block)) * (float)scale) * (float)grid_value(&bq_iq3_s_grid, point, i % 4)) *
+		(block[74 + i / 8] >> i % 8 & 1 ? -1.0f : 1.0f);
+}
+
+static float value_of_iq1_s(const uint8_t *block, size_t i)
+{
+	const unsigned rest = bq_load16(block + 34 + i / 32 * 2);
+	const float scale = bq_f32_from_f16(bq_load16(block)) * (float)(2 * (rest >> 12 & 7) + 1);
+	const unsigned point = block[2 + i / 8] | (rest >> 3 * (i / 8 % 4) & 7) << 8;
+
+	return scale * ((float)grid_value(&bq_iq1_grid, point, i % 8) + (rest >> 15 ? -0.125f : 0.125f));
+}
+
+static float value_of_iq1_m(const uint8_t *block, size_t i)
+{
+	const unsigned upper = block[32 + i / 16] >> (i % 16 < 8 ? 0 : 4) & 15;
+	const unsigned scale = (unsigned)bq_load16(block + 48 + i / 64 * 2) >> 3 * (i / 16 % 4) & 7;
+	uint16_t outer = 0;
+
+	for (unsigned k = 0; k < 4; k++)
+		outer |= (uint16_t)(bq_load16(block + 48 + 2 * k) >> 12 << 4 * k);
+	return (bq_f32_from_f16(outer) * (float)(2 * scale + 1)) *
+		((float)grid_value(&bq_iq1_grid, block[i / 8] | (upper & 7) << 8, i % 8) + (upper & 8 ? -0.125f : 0.125f));
+}
+
 /* Value i of a block, straight from the layouts of blockquant.h. */
 static float value_of(const struct format *format, const uint8_t *block, size_t i)
 {
@@ -345,6 +524,18 @@ static float value_of(const struct format *format, const uint8_t *block, size_t 
 		return scale * (float)levels[code_of_32(block + 2, NULL, i)];
 	case BQ_FUSED_IQ4_XS:
 		return value_of_iq4_xs(block, i);
+	case BQ_FUSED_IQ2_XXS:
+	case BQ_FUSED_IQ2_XS:
+	case BQ_FUSED_IQ2_S:
+		return value_of_iq2(format, block, i);
+	case BQ_FUSED_IQ3_XXS:
+		return value_of_iq3_xxs(block, i);
+	case BQ_FUSED_IQ3_S:
+		return value_of_iq3_s(block, i);
+	case BQ_FUSED_IQ1_S:
+		return value_of_iq1_s(block, i);
+	case BQ_FUSED_IQ1_M:
+		return value_of_iq1_m(block, i);
 	default:
 		return value_of_q6_k(block, i);
 	}
@@ -376,8 +567,107 @@ static void decode_follows_the_layout(uint32_t row)
 		}
 }
 
+/* The reference writes what follows a sub-block of zeros too early, and wraps the exponent of tiny values; correct mends both:
+ * decoded values are near the weights. */
+static void correct_mends_what_ggml_has_wrong(uint32_t row)
+{
+	static const struct {
+		uint32_t fused;
+		float factor, error[2]; /* of a block of values up to 1: as ggml, correct */
+	} faults[] = {
+		{ BQ_FUSED_IQ3_S, 1.0f, { 0.5f, 0.35f } },
+		{ BQ_FUSED_MXFP4, 0x1p-126f, { 0.5f, 0.15f } },
+	};
+
+	for (size_t n = 0; n < sizeof faults / sizeof faults[0]; n++) {
+		const struct format *format = formats;
+		float x[5 * 256], worst[2] = { 0 };
+
+		while (format->fused != faults[n].fused)
+			format++;
+
+		const size_t count = 5 * layout_of(format)->block_values;
+
+		for (size_t i = 0; i < count; i++)
+			x[i] = (i / 32 % 8 == 1 ? 0.0f : 1.0f - (float)(i * 37 % 64) / 32.0f) * faults[n].factor;
+		for (uint32_t correct = 0; correct < 2; correct++) {
+			uint8_t *bytes = encode_row_as(bq_kernels(row), format, 5, x, NULL, correct);
+			float *values = decode_row(bq_kernels(row), format, 5, bytes);
+
+			for (size_t i = 0; i < count; i++) {
+				const float error = fabsf(values[i] - x[i]) / faults[n].factor;
+
+				worst[correct] = error > worst[correct] ? error : worst[correct];
+			}
+			free(bytes);
+			free(values);
+		}
+		CHECK(worst[0] > faults[n].error[0] && worst[1] < faults[n].error[1], "kernels %u, %s: worst %g, corrected %g",
+			(unsigned)row, format->name, worst[0], worst[1]);
+	}
+}
+
+/* Sub-blocks whose magnitudes are all below a bound, which is each type's own, are zeros. */
+static void tiny_values_are_zeros_below_the_types_bound(uint32_t row)
+{
+	static const struct {
+		uint32_t fused;
+		float bound;
+	} bounds[] = {
+		{ BQ_FUSED_IQ2_XXS, 1e-15f }, { BQ_FUSED_IQ2_XS, 1e-15f }, { BQ_FUSED_IQ2_S, 1e-8f }, { BQ_FUSED_IQ3_XXS, 1e-8f },
+		{ BQ_FUSED_IQ1_S, 1e-12f }, { BQ_FUSED_IQ1_M, 1e-7f },
+	};
+
+	for (size_t n = 0; n < sizeof bounds / sizeof bounds[0]; n++)
+		for (int above = 0; above < 2; above++) {
+			const struct format *format = formats;
+			const uint8_t none[MAX_NBYTES] = { 0 };
+			float x[256], weights[256];
+
+			while (format->fused != bounds[n].fused)
+				format++;
+			for (int i = 0; i < 256; i++) {
+				x[i] = bounds[n].bound * (above ? 1.01f : 0.99f) * (i % 3 ? 1.0f : -1.0f);
+				weights[i] = 1.0f;
+			}
+
+			uint8_t *bytes = encode_row(bq_kernels(row), format, 1, x, weights);
+
+			CHECK((memcmp(bytes, none, layout_of(format)->block_nbytes) != 0) == above, "kernels %u, %s, above %d", (unsigned)row,
+				format->name, above);
+			free(bytes);
+		}
+}
+
+/* Magnitudes whose squares, sums or distances overflow, where the reference ends or writes what it comes to: the scale NaN. */
+static void values_too_large_to_search_give_nan(uint32_t row)
+{
+	for (size_t f = 0; f < NFORMATS; f++)
+		for (int power = 17; power < 39; power++) {
+			const struct format *format = &formats[f];
+			float x[256], weights[256];
+
+			if (!bq_kernels(row)->fused[format->fused].grid)
+				continue;
+			for (int i = 0; i < 256; i++) {
+				x[i] = (float)(i * 37 % 64 - 32) / 32.0f * powf(10.0f, (float)power);
+				weights[i] = 1.0f + (float)(i % 7);
+			}
+
+			uint8_t *bytes = encode_row(bq_kernels(row), format, 1, x, weights);
+			const uint16_t outer = layout_of(format)->scattered_half ? layout_of(format)->scattered_half(bytes) : bq_load16(bytes);
+
+			CHECK((outer & 0x7C00) == 0x7C00, "kernels %u, %s, 1e%d: scale %04x", (unsigned)row, format->name, power, outer);
+			if (power > 18)
+				CHECK(is_block_of(format, bytes, 0x7E00), "kernels %u, %s, 1e%d", (unsigned)row, format->name, power);
+			free(bytes);
+		}
+}
+
 int main(void)
 {
+	grids_are_ggmls();
+	tables_hold_the_nearest_points();
 	for (uint32_t row = 0; row < BQ_NKERNELS; row++) {
 		if (!bq_kernels(row))
 			continue;
@@ -387,6 +677,9 @@ int main(void)
 		half_steps_round_as_in_ggml(row);
 		exponents_are_those_of_log2f(row);
 		decode_follows_the_layout(row);
+		correct_mends_what_ggml_has_wrong(row);
+		tiny_values_are_zeros_below_the_types_bound(row);
+		values_too_large_to_search_give_nan(row);
 	}
 	return test_done("test_ggml");
 }

@@ -5,6 +5,7 @@
 #ifndef BQ_TEST_GGML_H
 #define BQ_TEST_GGML_H
 
+#include "ggml_iq_grid.h"
 #include "kernels.h"
 #include "layouts.h"
 #include "number.h"
@@ -126,11 +127,59 @@ static const struct format formats[] = {
 			"0080aaaa0000000088888888888888888888888888888888888888888888888888888888888888888888888888888888"
 			"888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888888"
 			"88888888888888888888888888888888888888888888888888888888888888888888888888888888" },
+	{ "iq2_xxs", BQ_FUSED_IQ2_XXS, BQ_LAYOUT_GGML_IQ2_XXS,
+		.hashes = { 0, 0, 0, 0xb069befc1c6c260f,
+			0x5403e1820ba6334d, 0xb2ade76a5f29cfab } },
+	{ "iq2_xs", BQ_FUSED_IQ2_XS, BQ_LAYOUT_GGML_IQ2_XS,
+		.hashes = { 0, 0, 0, 0x0056da70e6a31558,
+			0x5d070debed703add, 0x666fcb839c90c57e } },
+	{ "iq2_s", BQ_FUSED_IQ2_S, BQ_LAYOUT_GGML_IQ2_S,
+		.hashes = { 0x16d89117cfb5ac3a, 0x8c0e6f00e3a6e54d, 0xf476c0ddde9b407a, 0x165fc9a6e4140a5a,
+			0x3d846d74fa678226, 0x37ecd1282f18aaaf } },
+	{ "iq3_xxs", BQ_FUSED_IQ3_XXS, BQ_LAYOUT_GGML_IQ3_XXS,
+		.hashes = { 0x452b7206fd840dad, 0x4c69b0825cc7714a, 0xbcb163d4e3b53c67, 0x71935b6efaeddc21,
+			0x7ead8071d90c1a62, 0xbe15261ebc4e51a9 } },
+	{ "iq3_s", BQ_FUSED_IQ3_S, BQ_LAYOUT_GGML_IQ3_S,
+		.hashes = { 0xff9d00ecfa89675a, 0xb24f9cdd59f8db28, 0xa7a53e6f83d1fe60, 0xac6dac32e497f24d,
+			0xc1e8ed26324299ce, 0x92e426eb27e83cc3 } },
+	{ "iq1_s", BQ_FUSED_IQ1_S, BQ_LAYOUT_GGML_IQ1_S,
+		.hashes = { 0, 0, 0, 0x09db1e077e72d7e5,
+			0x69609618448d5d3d, 0x1cc282402c0ae3d1 } },
+	{ "iq1_m", BQ_FUSED_IQ1_M, BQ_LAYOUT_GGML_IQ1_M,
+		.hashes = { 0xb14357fcf31a543c, 0x2d4ebf9241b38648, 0xb3df6995043aa9ce, 0x6c15be8205e1932d,
+			0xd61321ec61c56d38, 0x99907d0c41156342 } },
 };
 
 static inline const struct bq_layout *layout_of(const struct format *format)
 {
 	return bq_layout(format->layout);
+}
+
+/* A format that is not made without weights has no hashes without them. */
+static inline int takes(const struct bq_kernels *kernels, const struct format *format, int weighted)
+{
+	return weighted || kernels->fused[format->fused].weighting != BQ_WEIGHTED_ALWAYS;
+}
+
+/* The tables of a grid, made once. */
+static inline const void *tables_of(const struct bq_iq_grid *grid)
+{
+	static struct {
+		const struct bq_iq_grid *grid;
+		void *tables;
+	} made[BQ_NFUSED];
+	size_t i = 0;
+
+	if (!grid)
+		return NULL;
+	while (made[i].grid && made[i].grid != grid)
+		i++;
+	if (!made[i].grid) {
+		made[i].grid = grid;
+		made[i].tables = test_buffer(bq_iq_tables_nbytes(grid), 0xA5);
+		bq_iq_make_tables(grid, made[i].tables);
+	}
+	return made[i].tables;
 }
 
 static inline float mean_square(size_t count, const float *x)
@@ -143,8 +192,8 @@ static inline float mean_square(size_t count, const float *x)
 }
 
 /* Encodes one row; the buffers end with their last value and byte. The caller frees the bytes. */
-static inline uint8_t *encode_row(const struct bq_kernels *kernels, const struct format *format, size_t nblocks,
-	const float *x, const float *importance)
+static inline uint8_t *encode_row_as(const struct bq_kernels *kernels, const struct format *format, size_t nblocks,
+	const float *x, const float *importance, uint32_t correct)
 {
 	const size_t count = nblocks * layout_of(format)->block_values;
 	float *values = test_buffer(count * sizeof *values, 0);
@@ -154,11 +203,24 @@ static inline uint8_t *encode_row(const struct bq_kernels *kernels, const struct
 	memcpy(values, x, count * sizeof *values);
 	if (importance)
 		memcpy(weights, importance, count * sizeof *weights);
-	kernels->fused[format->fused].encode(
-		values, importance ? weights : NULL, importance ? mean_square(count, x) : 0.0f, nblocks, bytes);
+
+	const struct bq_fused *fused = &kernels->fused[format->fused];
+	const struct bq_context context = {
+		.row_sigma = importance ? mean_square(count, x) : 0.0f,
+		.tables = tables_of(fused->grid),
+		.correct = correct,
+	};
+
+	fused->encode(values, importance ? weights : NULL, &context, nblocks, bytes);
 	free(values);
 	free(weights);
 	return bytes;
+}
+
+static inline uint8_t *encode_row(const struct bq_kernels *kernels, const struct format *format, size_t nblocks,
+	const float *x, const float *importance)
+{
+	return encode_row_as(kernels, format, nblocks, x, importance, 0);
 }
 
 static inline float *decode_row(

@@ -57,6 +57,13 @@ static const struct expected {
 	{ "ggml:q2_k", 2, { 3, 512 }, 504, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 84 }, 504 } } },
 	{ "ggml:iq4_xs", 2, { 3, 512 }, 816, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 136 }, 816 } } },
 	{ "ggml:iq4_nl", 2, { 3, 512 }, 864, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 16 * 18 }, 864 } } },
+	{ "ggml:iq3_s", 2, { 3, 512 }, 660, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 110 }, 660 } } },
+	{ "ggml:iq3_xxs", 2, { 3, 512 }, 588, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 98 }, 588 } } },
+	{ "ggml:iq2_s", 2, { 3, 512 }, 492, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 82 }, 492 } } },
+	{ "ggml:iq2_xs", 2, { 3, 512 }, 444, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 74 }, 444 } } },
+	{ "ggml:iq2_xxs", 2, { 3, 512 }, 396, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 66 }, 396 } } },
+	{ "ggml:iq1_m", 2, { 3, 512 }, 336, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 56 }, 336 } } },
+	{ "ggml:iq1_s", 2, { 3, 512 }, 300, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 50 }, 300 } } },
 	{ "ggml:nvfp4", 2, { 3, 512 }, 864, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 8 * 36 }, 864 } } },
 	{ "ggml:mxfp4", 2, { 3, 512 }, 816, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 16 * 17 }, 816 } } },
 	{ "ggml:tq2_0", 2, { 3, 512 }, 396, 1, 1, { { BQ_ROLE_BLOCKS, BQ_U8, 2, { 3, 2 * 66 }, 396 } } },
@@ -393,8 +400,9 @@ static void every_broken_rule_has_its_status(void)
 		CHECK(got == refusal->status, "%s: status %d, expected %d", refusal->why, got, refusal->status);
 		seen |= 1u << refusal->status;
 	}
-	/* These need more than a scheme: below. A search without its kernel is refused by bq_encode. */
-	seen |= 1u << BQ_EMPTY | 1u << BQ_BAD_DTYPE | 1u << BQ_BAD_KERNELS | 1u << BQ_NEEDS_KERNEL;
+	/* These need more than a scheme: below. A search without its kernel, or its importance, is refused by bq_encode. */
+	seen |= 1u << BQ_EMPTY | 1u << BQ_BAD_DTYPE | 1u << BQ_BAD_KERNELS | 1u << BQ_NEEDS_KERNEL |
+		1u << BQ_NEEDS_IMPORTANCE;
 	CHECK(seen == (1u << BQ_NSTATUS) - 1, "statuses %x", seen);
 }
 
@@ -695,6 +703,8 @@ static void bits_per_weight_are_those_of_the_formats(void)
 		{ "ggml:q2_k", 2.625 },
 		{ "ggml:iq4_xs", 4.25 },
 		{ "ggml:iq4_nl", 4.5 },
+		{ "ggml:iq3_s", 3.4375 }, { "ggml:iq3_xxs", 3.0625 }, { "ggml:iq2_s", 2.5625 }, { "ggml:iq2_xs", 2.3125 },
+		{ "ggml:iq2_xxs", 2.0625 }, { "ggml:iq1_m", 1.75 }, { "ggml:iq1_s", 1.5625 },
 		{ "ggml:nvfp4", 4.5 },
 		{ "ggml:mxfp4", 4.25 },
 		{ "ggml:tq2_0", 2.0625 },

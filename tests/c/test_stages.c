@@ -89,19 +89,22 @@ static void encode_band(struct outcome *o, const struct bq_band *band, const uin
 	const size_t value_nbytes = bq_dtype(o->plan.input)->nbytes, nbytes = (size_t)band->nvalues * value_nbytes;
 	const struct bq_tensor_range *range = options->range ? options->range : &o->range;
 	void *planes[BQ_MAX_PLANES], *own = guarded(nbytes), *workspace = guarded(o->plan.workspace_nbytes);
+	void *tables = guarded(o->plan.tables_nbytes);
 
+	bq_prepare(&o->plan, tables);
 	memcpy(own, weights + band->value_offset * value_nbytes, nbytes);
 	for (uint32_t p = 0; p < o->plan.nplanes; p++)
 		planes[p] = guarded(band->plane_nbytes[p]);
 	o->status = bq_encode(&o->plan, band, own, options->importance, options->nimportance, o->plan.passes == 2 ? range : NULL,
 		options->lo ? options->lo + band->cell_offset[0] : NULL, options->hi ? options->hi + band->cell_offset[0] : NULL, NULL,
-		options->correct, planes, workspace, &o->encoded);
+		options->correct, tables, planes, workspace, &o->encoded);
 	CHECK(!memcmp(own, weights + band->value_offset * value_nbytes, nbytes), "kernels %u: the weights changed", kernels);
 	for (uint32_t p = 0; p < o->plan.nplanes; p++) {
 		if (!o->status)
 			memcpy(o->planes[p] + band->plane_offset[p], planes[p], band->plane_nbytes[p]);
 		release(planes[p], band->plane_nbytes[p], "plane");
 	}
+	release(tables, o->plan.tables_nbytes, "tables");
 	release(workspace, o->plan.workspace_nbytes, "workspace of bq_encode");
 	release(own, nbytes, "weights");
 }
@@ -1163,7 +1166,7 @@ static void the_stages_decode_what_only_a_kernel_encodes(void)
 {
 	static float x[MOST], lo[MOST];
 	static const char *const names[] = { "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k", "ggml:q2_k",
-		"ggml:q3_k", "ggml:q5_k" };
+		"ggml:q3_k", "ggml:q5_k", "ggml:iq3_s", "ggml:iq1_m" };
 	const struct options given = { .lo = lo, .hi = lo };
 
 	for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
@@ -1186,6 +1189,34 @@ static void the_stages_decode_what_only_a_kernel_encodes(void)
 		got = run(&fused, BQ_F32, 4, MOST / 4, x, &given);
 		CHECK(got.status == BQ_NEEDS_KERNEL, "kernels %u, %s, ranges given: status %d", kernels, names[n], got.status);
 		discard(&got);
+	}
+}
+
+static void formats_that_need_importance_refuse_without(void)
+{
+	static const struct {
+		const char *name;
+		int needs, tables;
+	} cases[] = {
+		{ "ggml:iq2_xxs", 1, 1 }, { "ggml:iq2_xs", 1, 1 }, { "ggml:iq1_s", 1, 1 }, { "ggml:iq2_s", 0, 1 }, { "ggml:iq1_m", 0, 1 },
+		{ "ggml:iq4_xs", 0, 0 }, { "ggml:q8_0", 0, 0 },
+	};
+	static float x[2 * 256], ones[256];
+	const struct options with = { .importance = ones, .nimportance = 1 };
+
+	fill_normal(4, x, 2 * 256);
+	for (int i = 0; i < 256; i++)
+		ones[i] = 1.0f;
+	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+		const struct bq_scheme scheme = named(cases[n].name);
+		struct outcome plain = run(&scheme, BQ_F32, 2, 256, x, NULL), weighted = run(&scheme, BQ_F32, 2, 256, x, &with);
+
+		CHECK(plain.status == (cases[n].needs ? BQ_NEEDS_IMPORTANCE : BQ_OK) && weighted.status == BQ_OK,
+			"kernels %u, %s: status %d, %d with", kernels, cases[n].name, plain.status, weighted.status);
+		CHECK((int)plain.plan.needs_importance == cases[n].needs && (plain.plan.tables_nbytes > 0) == cases[n].tables,
+			"kernels %u, %s: the plan", kernels, cases[n].name);
+		discard(&plain);
+		discard(&weighted);
 	}
 }
 
@@ -1232,7 +1263,7 @@ static void every_item_has_its_row_of_importance(void)
 {
 	static float x[MOST], importance[3 * 256];
 	static const char *const names[] = { "ggml:q4_0", "ggml:q5_0", "ggml:q4_k", "ggml:q4_1", "ggml:q5_1", "ggml:q6_k", "ggml:q2_k",
-		"ggml:q3_k", "ggml:q5_k" };
+		"ggml:q3_k", "ggml:q5_k", "ggml:iq3_xxs", "ggml:iq1_m" };
 	static const uint64_t dims[3] = { 5, 3, 256 };
 	static const uint32_t inputs[2] = { BQ_F32, BQ_BF16 };
 	uint32_t state = 8;
@@ -1413,6 +1444,8 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 		{ "ggml:q8_0", 1e10f, 1 }, { "ggml:q5_0", -1e10f, 1 }, { "ggml:q4_0", 1e10f, 1 }, { "ggml:q4_k", 1e10f, 1 },
 		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
 		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q2_k", 1e10f, 1 }, { "ggml:q2_k", -1e10f, 1 },
+		{ "ggml:iq3_s", -1e10f, 1 }, { "ggml:iq3_xxs", 1e30f, 1 }, { "ggml:iq2_s", 1e10f, 1 }, { "ggml:iq1_m", 1e10f, 1 },
+		{ "ggml:iq1_m", -1e30f, 1 }, { "ggml:iq1_m", 100, 0 },
 		{ "ggml:q3_k", 1e10f, 1 }, { "ggml:q5_k", 1e10f, 1 }, { "ggml:q5_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
 		{ "ggml:q4_0", 65504.0f * 8, 0 }, { "ggml:q4_0", 65520.0f * 8, 1 }, { "ct:w4a16", 1e30f, 0 }, { "ct:w4a16", INFINITY, 0 },
 		{ "ct:mxfp4a16", 1e38f, 0 }, { "ct:mxfp4a16", INFINITY, 0 }, { "ct:mxfp4a16", NAN, 0 }, { "ct:nvfp4a16", 1e38f, 0 },
@@ -1783,6 +1816,7 @@ int main(void)
 		the_last_candidate_of_q4_k_counts();
 		the_stages_decode_what_only_a_kernel_encodes();
 		nested_scales_and_mins_decode_by_their_definition();
+		formats_that_need_importance_refuse_without();
 		every_item_has_its_row_of_importance();
 		ties_and_ends_round_as_each_reference_does();
 		bfloat16_quotients_are_rounded_twice();

@@ -13,7 +13,7 @@ import { toCompressedTensors } from '../../js/compressed-tensors/to.js';
 import { makeInit, theModule } from '../../js/core/init.js';
 import { BlockQuantError } from '../../js/errors.js';
 import { presets, schemes } from '../../js/presets.js';
-import { asDtype, random, ready, root, unnamed } from './support.js';
+import { asDtype, needsImatrix, random, ready, root, unnamed } from './support.js';
 
 before(() => ready());
 
@@ -64,10 +64,11 @@ test('a quantized tensor says its scheme, shape, bytes and bits, and can be clon
 
 test('every preset comes back close to what went in', () => {
 	const data = normals(16 * 512);
-	for (const { name, scheme } of schemes()) {
-		const { sqnrDb, cosine } = compare(data, dequantize(quantize(data, { scheme: name, shape: [16, 512] })));
-		// About 6 dB a bit, less what a range of one block costs.
-		const bits = Number(/\d/.exec(scheme.value)[0]);
+	for (const { name, scheme, bitsPerWeight } of schemes()) {
+		const options = { scheme: name, shape: [16, 512], ...(needsImatrix(scheme) && { imatrix: 'ones' }) };
+		const { sqnrDb, cosine } = compare(data, dequantize(quantize(data, options)));
+		// About 6 dB a bit, less what a range of one block costs. Points of a grid take fewer bits than their coordinates.
+		const bits = Math.min(Number(/\d/.exec(scheme.value)[0]), bitsPerWeight);
 		// Three codes under the largest value are for weights that have three values.
 		const [least, close] = scheme.value === 'i2-narrow' ? [0, 0.7] : [Math.min(6 * bits - 8, 18), 0.85];
 		assert.ok(sqnrDb > least && cosine > close, `${name}: ${sqnrDb} dB, ${cosine}`);
@@ -352,7 +353,7 @@ for (const [what, [call, code, pattern]] of Object.entries(bad))
 	test(`${what}: ${code}`, () => refuses(call, code, pattern));
 
 test('non-finite weights are refused with their index, or allowed with a warning', () => {
-	for (const { name } of schemes())
+	for (const { name, scheme } of schemes())
 		for (const [value, dtype] of [
 			[NaN, 'f32'],
 			[Infinity, 'f32'],
@@ -361,13 +362,69 @@ test('non-finite weights are refused with their index, or allowed with a warning
 		]) {
 			const weights = normals(2 * 256);
 			weights[300] = value;
-			const options = { scheme: name, shape: [2, 256], ...(dtype !== 'f32' && { dtype }) };
+			const options = {
+				...{ scheme: name, shape: [2, 256] },
+				...(dtype !== 'f32' && { dtype }),
+				...(needsImatrix(scheme) && { imatrix: 'ones' }),
+			};
 			const typed = asDtype(weights, dtype);
 			refuses(() => quantize(typed, options), 'nonfinite', /index 300/);
 			// Scales that such weights spoil are no overflow of their own.
 			const { warnings } = quantize(typed, { ...options, nonfinite: 'allow' });
 			assert.match(warnings[0], /1 NaN or infinite/);
 		}
+});
+
+test('formats that need an imatrix refuse without one, and take ones where they are told to', () => {
+	const weights = normals(2 * 256);
+	const shape = [2, 256];
+	const ones = new Float32Array(256).fill(1);
+	for (const scheme of ['iq2_xxs', 'iq2_xs', 'iq1_s']) {
+		refuses(() => quantize(weights, { scheme, shape }), 'needs-importance', /iq\w+ is not made without/);
+		const given = quantize(weights, { scheme, shape, imatrix: ones });
+		assert.deepEqual(quantize(weights, { scheme, shape, imatrix: 'ones' }), given);
+		assert.equal(dequantize(given).length, 512);
+	}
+	for (const scheme of ['iq1_m', 'iq2_s', 'iq3_xxs', 'iq3_s', 'q4_k'])
+		assert.notDeepEqual(
+			quantize(weights, { scheme, shape }),
+			quantize(weights, { scheme, shape, imatrix: 'ones' }),
+		);
+	refuses(() => quantize(weights, { scheme: 'q4_k', shape, imatrix: 'one' }), 'bad-argument', /imatrix: expected/);
+});
+
+test('values too large for a search are refused as an overflow, or allowed with a warning', () => {
+	for (const scheme of ['iq2_xxs', 'iq2_xs', 'iq2_s', 'iq3_xxs', 'iq3_s', 'iq1_s', 'iq1_m'])
+		for (const large of [1e10, -1e20, 3e38]) {
+			const options = { scheme, shape: [2, 512], imatrix: 'ones' };
+			const weights = normals(1024).fill(large, 256, 288);
+			refuses(() => quantize(weights, options), 'overflow', /1 block\(s\) have a scale that f16 cannot/);
+			const { warnings, bytes } = quantize(weights, { ...options, overflow: 'allow' });
+			assert.match(warnings[0], /1 block/);
+			assert.deepEqual(
+				bytes.slice(0, bytes.length / 4),
+				quantize(weights.subarray(0, 256), { ...options, shape: [256] }).bytes,
+			);
+		}
+});
+
+test('correct: what ggml writes too early after zeros stands in its place, and tiny blocks keep their exponent', () => {
+	/** @type {[string, Float32Array][]} */
+	const faults = [
+		['iq3_s', normals(1024).fill(0, 64, 96)],
+		['ggml:mxfp4', normals(1024).map((x) => x * 2 ** -121)],
+	];
+	for (const [scheme, weights] of faults) {
+		const [asGgml, right] = [false, true].map((correct) =>
+			compare(weights, dequantize(quantize(weights, { scheme, shape: [2, 512], correct }))),
+		);
+		assert.ok(right.cosine > 0.97 && asGgml.cosine < 0.95, `${scheme}: ${asGgml.cosine}, ${right.cosine}`);
+		const sound = normals(1024, 5);
+		assert.deepEqual(
+			quantize(sound, { scheme, shape: [2, 512], correct: true }),
+			quantize(sound, { scheme, shape: [2, 512] }),
+		);
+	}
 });
 
 test('a scale beyond float16 is refused, or allowed with a warning', () => {

@@ -13,6 +13,7 @@ import {
 	ggmlCases,
 	kernelRows,
 	nativeBuilds,
+	needsImatrix,
 	random,
 	ready,
 	throughCore,
@@ -88,7 +89,7 @@ function tensors(scheme, seed) {
 			const data = new rounded.constructor(count + 1).subarray(1);
 			data.set(rounded);
 			const imatrix =
-				presets().get(scheme.name)?.struct.fused && blocks % 2
+				presets().get(scheme.name)?.struct.fused && (blocks % 2 || needsImatrix(scheme))
 					? Float32Array.from({ length: shape.at(-1) }, () => r.next() * (r.below(8) ? 1 : 0))
 					: undefined;
 			cases.push({
@@ -104,6 +105,9 @@ function tensors(scheme, seed) {
 		}
 	return cases;
 }
+
+/** What a tensor is quantized with where there is no imatrix. */
+const without = (scheme) => (needsImatrix(scheme) ? 'ones' : undefined);
 
 const said = ({ scheme, shape, dtype, kind, imatrix }) =>
 	`${scheme.name ?? JSON.stringify(scheme)} ${dtype} [${shape}] ${kind}${imatrix ? ' imatrix' : ''}`;
@@ -176,7 +180,7 @@ for (const kernels of kernelRows) {
 		for (const { scheme, struct } of presets().values()) {
 			if (!struct.fused) continue;
 			for (const each of tensors(scheme, 13)) {
-				const plain = { ...each, imatrix: undefined };
+				const plain = { ...each, imatrix: without(scheme) };
 				const fused = throughCore(plain);
 				assert.equal(fused.report.genericValues, 0);
 				if (scheme.calibration === 'search') continue;
@@ -207,7 +211,14 @@ for (const kernels of kernelRows) {
 			for (const bad of [NaN, Infinity, -Infinity]) {
 				const data = Float32Array.from({ length: 4 * cols }, () => r.normal());
 				data[cols + 1] = bad;
-				const each = { scheme, shape: [4, cols], dtype: 'f32', data, kind: String(bad) };
+				const each = {
+					scheme,
+					shape: [4, cols],
+					dtype: 'f32',
+					data,
+					imatrix: without(scheme),
+					kind: String(bad),
+				};
 				const got = throughCore(each);
 				assert.equal(got.report.nonfiniteValues, 1);
 				await ready('scalar');

@@ -240,20 +240,20 @@ test('quantized tensors: copied where they are that type already, quantized agai
 	const expected = quantize(values, { scheme: 'ggml:q4_0', shape: [8, 256] });
 	assert.deepEqual(await stored(await openModel(again.bytes), 'blk.0.ffn_up.weight'), expected.bytes);
 	// Types that are only known by their size are copied, but not decoded.
-	const iq = gguf({
+	const q8k = gguf({
 		pairs: LLAMA,
-		tensors: [{ name: 'x.weight', dims: [256, 2], type: 16, data: noise(132, 1) }, small[0]].reverse(),
+		tensors: [{ name: 'x.weight', dims: [256, 2], type: 15, data: noise(584, 1) }, small[0]].reverse(),
 	});
-	assert.deepEqual(await stored(await openModel(await copy(iq)), 'x.weight'), noise(132, 1));
-	await assert.rejects(quantized(iq, { scheme: 'q4_0', allowRequantize: true }), {
+	assert.deepEqual(await stored(await openModel(await copy(q8k)), 'x.weight'), noise(584, 1));
+	await assert.rejects(quantized(q8k, { scheme: 'q4_0', allowRequantize: true }), {
 		code: 'unsupported',
 		tensor: 'x.weight',
 	});
-	await assert.rejects(dequantizeModel(await openModel(iq), memorySink()), {
+	await assert.rejects(dequantizeModel(await openModel(q8k), memorySink()), {
 		code: 'unsupported',
 		tensor: 'x.weight',
 	});
-	assert.deepEqual((await compareModels(await openModel(iq), await openModel(iq))).unread, ['x.weight']);
+	assert.deepEqual((await compareModels(await openModel(q8k), await openModel(q8k))).unread, ['x.weight']);
 });
 
 test('a model that is dequantized is the one that the tool makes of it, and compares as equal', async () => {

@@ -9,7 +9,7 @@ import { blockFields } from '../../js/scheme/drawing.js';
 import { schemeSizes } from '../../js/scheme/sizes.js';
 import { validateScheme } from '../../js/scheme/validate.js';
 import { quantize, schemes } from '../../js/index.js';
-import { random, ready } from './support.js';
+import { needsImatrix, random, ready } from './support.js';
 
 await ready('simd128');
 
@@ -69,7 +69,7 @@ test('sizes are those of what is then stored; grids have one parameter a block',
 	const r = random(7);
 	for (const { name, scheme } of schemes()) {
 		const data = Float32Array.from({ length: 64 * 768 }, () => r.normal());
-		const tensor = quantize(data, { scheme: name, shape });
+		const tensor = quantize(data, { scheme: name, shape, imatrix: needsImatrix(scheme) ? 'ones' : undefined });
 		const sizes = schemeSizes(name, { shape });
 		assert.equal(sizes.nbytes, tensor.nbytes, name);
 		assert.equal(sizes.bitsPerWeight, tensor.bitsPerWeight, name);

@@ -12,7 +12,7 @@ import { tensorJob } from '../../js/arrays/job.js';
 import { MAX_BAND, planTensor } from '../../js/arrays/plan.js';
 import { DTYPES, KERNELS, MAX_RANK, NBYTES, Scheme } from '../../js/core/abi.js';
 import { makeInit, theCore } from '../../js/core/init.js';
-import { presetOf } from '../../js/presets.js';
+import { presetOf, presets } from '../../js/presets.js';
 import { structOfScheme } from '../../js/scheme/read.js';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -33,6 +33,12 @@ export const bytesOf = (array) => Buffer.from(array.buffer, array.byteOffset, ar
 export function unnamed(scheme) {
 	const { name: _, ...same } = scheme;
 	return same;
+}
+
+/** Whether a preset is not made without an imatrix. */
+export function needsImatrix({ name }) {
+	const preset = presets().get(name);
+	return preset !== undefined && planTensor(preset.scheme, [256, 256], 'f32').plan.needs_importance === 1;
 }
 
 /** The golden sets that are here: the project's own, and the larger shared one where it is checked out. */

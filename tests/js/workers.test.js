@@ -15,7 +15,7 @@ import { schemes } from '../../js/presets.js';
 import { writeIndex } from '../../js/safetensors/index-file.js';
 import { createPool } from '../../js/workers/pool.js';
 import { bytesOf, f32, llama, safetensors } from './files-support.js';
-import { ready, root } from './support.js';
+import { needsImatrix, ready, root } from './support.js';
 import { delayed } from './workers-support.js';
 
 /** Pools of 1, 2 and 3; and one of 2 whose workers answer late, each message by another time. */
@@ -47,11 +47,12 @@ const made = [
 
 test('arrays: every preset, one pass or two, has the same bytes from any number of workers', async () => {
 	for (const scheme of [...schemes().map(({ name }) => name), ...made]) {
-		const expected = quantize(data, { scheme, shape });
+		const imatrix = needsImatrix({ name: scheme }) ? 'ones' : undefined;
+		const expected = quantize(data, { scheme, shape, imatrix });
 		const values = dequantize(expected);
 		for (const pool of pools) {
 			const what = `${scheme.name ?? JSON.stringify(scheme)} on ${pool.size}`;
-			const found = await quantizeAsync(data, { scheme, shape, pool });
+			const found = await quantizeAsync(data, { scheme, shape, imatrix, pool });
 			assert.ok(same(found, expected), what);
 			assert.ok(bytesEqual(await dequantizeAsync(found, { pool }), values), `${what}, decoded`);
 		}

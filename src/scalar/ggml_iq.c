@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_iq.c - from fields to values, the loops over blocks that ggml's IQ types share, and the two searches.
+ */
+#include "ggml_iq1.h"
+#include "ggml_iq_search.h"
+
+#define GROUP 8 /* values that share a byte of signs */
+
+void bq_iq_codes(const struct bq_iq_format *format, const struct bq_iq_block *block, const uint8_t *points, int8_t *codes)
+{
+	const int coords = format->coords, groups = BQ_IQ_VALUES / coords;
+
+	for (int g = 0, i = 0; g < groups; g++)
+		for (int k = 0; k < coords; k++, i++) {
+			const int code = (int8_t)points[block->point[g] * coords + k];
+			const unsigned signs = block->signs[i / GROUP];
+
+			if (format->shifted)
+				codes[i] = (int8_t)(signs ? code - 1 : code + 1);
+			else
+				codes[i] = (int8_t)(signs >> i % GROUP & 1 ? -code : code);
+		}
+}
+
+void bq_iq_decode(const struct bq_iq_format *format, const uint8_t *in, size_t nblocks, float *out)
+{
+	uint8_t points[8 * BQ_IQ_MAX_POINTS];
+	int8_t codes[BQ_IQ_VALUES];
+	struct bq_iq_block fields;
+
+	bq_iq_spread(format->grid, format->values, points);
+	for (size_t block = 0; block < nblocks; block++, in += format->nbytes, out += BQ_IQ_VALUES) {
+		format->unpack(in, &fields);
+		bq_iq_codes(format, &fields, points, codes);
+
+		const float outer = bq_f32_from_f16(fields.outer);
+
+		for (int i = 0; i < BQ_IQ_VALUES; i++) {
+			const float scale = outer * bq_iq_scale(fields.scale[i / format->sub_values]);
+
+			out[i] = scale * (float)codes[i];
+		}
+		bq_settle_nans(outer, BQ_IQ_VALUES, out);
+	}
+}
+
+void bq_iq_encode(size_t nbytes, bq_iq_search *search, bq_iq_pack *pack, const float *x, const float *importance,
+	const struct bq_context *context, size_t nblocks, uint8_t *out)
+{
+	for (size_t block = 0; block < nblocks; block++, x += BQ_IQ_VALUES, out += nbytes) {
+		const float *weights = importance ? importance + block * BQ_IQ_VALUES : NULL;
+		const int finite =
+			bq_all_finite(BQ_IQ_VALUES, x) && (!weights || bq_all_finite(BQ_IQ_VALUES, weights));
+		struct bq_iq_block fields = { 0 };
+
+		if (!finite || !search(x, weights, context->tables, &fields))
+			fields = (struct bq_iq_block){ .outer = 0x7E00 };
+		pack(&fields, (int)context->correct, out);
+	}
+}
+
+int bq_iq2_search(const struct bq_iq_rule *rule, const float *x, const float *importance, const void *tables,
+	struct bq_iq_block *block)
+{
+	return bq_iq_search_block(rule, 8, 3, x, importance, tables, block);
+}
+
+int bq_iq3_search(const struct bq_iq_rule *rule, const float *x, const float *importance, const void *tables,
+	struct bq_iq_block *block)
+{
+	return bq_iq_search_block(rule, 4, 8, x, importance, tables, block);
+}
+
+void bq_iq1_sort(int count, const float *x, uint8_t *order)
+{
+	for (int i = 0; i < count; i++) {
+		int at = i;
+
+		for (; at > 0 && x[order[at - 1]] > x[i]; at--)
+			order[at] = order[at - 1];
+		order[at] = (uint8_t)i;
+	}
+}
+
+void bq_iq1_cut_levels(int count, const uint8_t *order, int all_shifts, struct bq_iq1_cut *cut, uint8_t *level)
+{
+	const int turned = cut->scale < 0.0f;
+
+	for (int j = 0; j < count; j++) {
+		const int l = j < cut->first ? 0 : j < cut->second ? 1 : 2;
+
+		level[order[j]] = (uint8_t)(turned ? 2 - l : l);
+	}
+	if (turned) {
+		cut->scale = -cut->scale;
+		cut->shifts = all_shifts - cut->shifts;
+	}
+}
+
+int bq_iq1_to_grid(int count, const struct bq_iq_tables *tables, const float *x, const float *weight, const int *down,
+	const uint8_t *level, float *scale, uint16_t *point)
+{
+	int off = 0;
+	float product = 0.0f, square = 0.0f;
+
+	for (int g = 0; g < count / 8; g++) {
+		int32_t place = 0;
+		float cost[8 * 3];
+
+		for (int i = 7; i >= 0; i--)
+			place = place * 3 + level[8 * g + i];
+		place = tables->place[place];
+		if (place < 0) {
+			off = 1;
+			for (int i = 0; i < 8; i++)
+				for (int l = 0; l < 3; l++) {
+					const float t = *scale * bq_iq1_levels[down[g]][l] - x[8 * g + i];
+
+					cost[3 * i + l] = (weight[8 * g + i] * t) * t;
+				}
+			place = bq_iq_nearest(8, 3, tables, place, cost);
+			if (place < 0)
+				return 0;
+		}
+		point[g] = (uint16_t)place;
+	}
+	if (!off)
+		return 1;
+	for (int i = 0; i < count; i++) {
+		const float q = bq_iq1_levels[down[i / 8]][tables->points[8 * point[i / 8] + i % 8]];
+
+		product += (weight[i] * q) * x[i];
+		square += (weight[i] * q) * q;
+	}
+	if (product > 0.0f && square > 0.0f)
+		*scale = product / square;
+	return 1;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ * ggml_iq1_m.c - iq1_m, 1.75 bits a value: points of 2048, each for 8 values, with a shift.
+ *
+ *     byte 0  32 bytes: the points' lower 8 bits
+ *         32  32 halves of bytes, each for 8 values, from bit 0: 3 upper bits of point, 1 of shift (1: down)
+ *         48  4 times 2 bytes, each for 64 values, from bit 0: 4 x 3 bits of scale for 16, 4 of the f16 scale, its lowest first
+ */
+#include <float.h>
+
+#include "ggml_iq1.h"
+
+#define NBYTES 56
+#define SUB_BLOCKS 16
+#define SUB_VALUES 16
+
+/* Where the fields of a block begin. */
+#define UPPER 32
+#define SCALES 48
+
+static void pack(const struct bq_iq_block *block, int correct, uint8_t *out)
+{
+	(void)correct;
+	for (int g = 0; g < 2 * SUB_BLOCKS; g++)
+		out[g] = (uint8_t)block->point[g];
+	for (int j = 0; j < SUB_BLOCKS; j++)
+		out[UPPER + j] = (uint8_t)(block->point[2 * j] >> 8 | block->signs[2 * j] << 3 |
+			block->point[2 * j + 1] >> 8 << 4 | block->signs[2 * j + 1] << 7);
+	for (int k = 0; k < 4; k++) {
+		unsigned scales = (unsigned)(block->outer >> 4 * k & 15) << 12;
+
+		for (int l = 0; l < 4; l++)
+			scales |= (unsigned)block->scale[4 * k + l] << 3 * l;
+		bq_store16(out + SCALES + 2 * k, (uint16_t)scales);
+	}
+}
+
+uint16_t bq_outer_of_iq1_m(const uint8_t *in)
+{
+	unsigned outer = 0;
+
+	for (int k = 0; k < 4; k++)
+		outer |= (unsigned)(bq_load16(in + SCALES + 2 * k) >> 12) << 4 * k;
+	return (uint16_t)outer;
+}
+
+void bq_unpack_iq1_m(const uint8_t *in, struct bq_iq_block *block)
+{
+	block->outer = bq_outer_of_iq1_m(in);
+	for (int g = 0; g < 2 * SUB_BLOCKS; g++) {
+		const unsigned rest = in[UPPER + g / 2] >> 4 * (g % 2);
+
+		block->point[g] = (uint16_t)(in[g] | (rest & 7) << 8);
+		block->signs[g] = rest >> 3 & 1;
+	}
+	for (int j = 0; j < SUB_BLOCKS; j++)
+		block->scale[j] = bq_load16(in + SCALES + j / 4 * 2) >> 3 * (j % 4) & 7;
+}
+
+const struct bq_iq_format bq_iq1_m_format = {
+	.grid = &bq_iq1_grid, .unpack = bq_unpack_iq1_m, .nbytes = NBYTES, .coords = 8, .sub_values = SUB_VALUES, .shifted = 1,
+ .values = BQ_IQ1_VALUES,
+};
+
+/* Sums over one group's values among the first of the order. */
+struct sums {
+	float product[SUB_VALUES + 1], weight[SUB_VALUES + 1];
+};
+
+/* The sums of a group's products and squares for a cut and a shift, in the reference's way (llama.cpp 0.5): the whole at the
+ * highest level, less one step for each value below the first cut and below the second. */
+static float product_of(const struct sums *sums, const float *level, int i, int j)
+{
+	return sums->product[SUB_VALUES] * level[2] - (sums->product[i] + sums->product[j]);
+}
+
+static float square_of(const struct sums *sums, const float *level, int i, int j)
+{
+	const float low = level[0] * level[0] - level[1] * level[1], high = level[1] * level[1] - level[2] * level[2];
+
+	return ((sums->weight[SUB_VALUES] * level[2]) * level[2] + sums->weight[i] * low) + sums->weight[j] * high;
+}
+
+/* The cut with the best fit. Of its shifts bit 1 is that of the first group, bit 0 that of the second: 1 for down. first is
+ * -1 if all weights are 0. */
+static struct bq_iq1_cut search_cut(const float *x, const float *weight, const uint8_t *order)
+{
+	struct bq_iq1_cut best = { .first = -1, .fit = -FLT_MAX };
+	struct sums sums[2] = { 0 };
+
+	for (int j = 0; j < SUB_VALUES; j++)
+		for (int group = 0; group < 2; group++) {
+			const int here = order[j] / 8 == group;
+
+			sums[group].product[j + 1] = sums[group].product[j] + (here ? weight[order[j]] * x[order[j]] : 0.0f);
+			sums[group].weight[j + 1] = sums[group].weight[j] + (here ? weight[order[j]] : 0.0f);
+		}
+	for (int i = 0; i <= SUB_VALUES; i++)
+		for (int j = i; j <= SUB_VALUES; j++) {
+			float product[2][2], square[2][2];
+
+			for (int group = 0; group < 2; group++)
+				for (int down = 0; down < 2; down++) {
+					product[group][down] = product_of(&sums[group], bq_iq1_levels[down], i, j);
+					square[group][down] = square_of(&sums[group], bq_iq1_levels[down], i, j);
+				}
+			for (int shifts = 0; shifts < 4; shifts++)
+				bq_iq1_try(&best, i, j, shifts, product[0][shifts >> 1] + product[1][shifts & 1],
+					square[0][shifts >> 1] + square[1][shifts & 1]);
+		}
+	return best;
+}
+
+static void weigh(const float *x, const float *importance, float sigma, float *weight)
+{
+	for (int i = 0; i < SUB_VALUES; i++)
+		weight[i] = x[i] * x[i];
+	if (importance)
+		bq_weigh(SUB_VALUES, x, importance, sigma, weight);
+}
+
+/* The scale's codes, then the outer scale that fits best to all values. Sub-blocks of zeros take part, as what they are
+ * decoded to: point 0, shifted up. */
+static void store_scales(const float *x, const float *importance, float sigma, const float *scale, float largest,
+	const struct bq_iq_tables *tables, struct bq_iq_block *block)
+{
+	float outer = largest / 15.0f, product = 0.0f, square = 0.0f;
+	const float inverse = 1.0f / outer;
+
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const float *values = x + SUB_VALUES * j;
+		float weight[SUB_VALUES];
+
+		block->scale[j] = bq_iq_scale_code(inverse, scale[j], 7);
+		weigh(values, importance ? importance + SUB_VALUES * j : NULL, sigma, weight);
+		for (int i = 0; i < SUB_VALUES; i++) {
+			const int group = 2 * j + i / 8;
+			const uint8_t level = tables->points[8 * block->point[group] + i % 8];
+			const float q = bq_iq1_levels[block->signs[group]][level] * (float)(2 * block->scale[j] + 1);
+
+			product += (weight[i] * q) * values[i];
+			square += (weight[i] * q) * q;
+		}
+	}
+	if (square > 0.0f)
+		outer = product / square;
+	block->outer = bq_ggml_scale_code(outer * 1.1125f);
+}
+
+static int search(const float *x, const float *importance, const void *buffer, struct bq_iq_block *block)
+{
+	const struct bq_iq_tables tables = bq_iq_tables_in(&bq_iq1_grid, buffer);
+	const float sigma = 2.0f * bq_sum_of_squares(BQ_IQ_VALUES, x) / BQ_IQ_VALUES;
+	float scale[SUB_BLOCKS] = { 0 }, largest = 0.0f;
+
+	if (!isfinite(sigma))
+		return 0;
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const float *values = x + SUB_VALUES * j;
+		float weight[SUB_VALUES];
+		uint8_t order[SUB_VALUES], level[SUB_VALUES];
+
+		if (bq_iq1_largest(SUB_VALUES, values) < 1e-7f)
+			continue;
+		weigh(values, importance ? importance + SUB_VALUES * j : NULL, sigma, weight);
+		bq_iq1_sort(SUB_VALUES, values, order);
+
+		struct bq_iq1_cut cut = search_cut(values, weight, order);
+
+		if (cut.first < 0)
+			continue;
+		bq_iq1_cut_levels(SUB_VALUES, order, 3, &cut, level);
+
+		const int down[2] = { cut.shifts >> 1, cut.shifts & 1 };
+
+		if (!bq_iq1_to_grid(SUB_VALUES, &tables, values, weight, down, level, &cut.scale, block->point + 2 * j))
+			return 0;
+		scale[j] = cut.scale;
+		largest = largest > cut.scale ? largest : cut.scale;
+		block->signs[2 * j] = (uint8_t)down[0];
+		block->signs[2 * j + 1] = (uint8_t)down[1];
+	}
+	if (largest == 0.0f) {
+		memset(block->signs, 0, sizeof(block->signs));
+		return 1;
+	}
+	store_scales(x, importance, sigma, scale, largest, &tables, block);
+	return 1;
+}
+
+void bq_encode_iq1_m_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
+	uint8_t *out)
+{
+	bq_iq_encode(NBYTES, search, pack, x, importance, context, nblocks, out);
+}
+
+void bq_decode_iq1_m_scalar(const uint8_t *in, size_t nblocks, float *out)
+{
+	bq_iq_decode(&bq_iq1_m_format, in, nblocks, out);
+}
