@@ -96,10 +96,13 @@ static inline v128_t integers(const struct bq_quantizer *q, int sided, v128_t v,
 		v = clamp(wasm_f32x4_trunc(v), min, max);
 		return wasm_v128_and(to_int32(sided ? wasm_f32x4_add(v, after) : v), fits);
 	default:
+		/* Field 0 of what no int32 holds: NaN and what is too large; what is too small has it anyway. to_int32's addition
+		 * adds the lowest code too. */
 		v = wasm_f32x4_add(v, wasm_f32x4_sub(bq_f32x4_splat(0.5f), min));
-		fits = fits_int32(v);
-		v = wasm_f32x4_trunc(clamp(v, wasm_f32x4_splat(0), wasm_f32x4_sub(max, min)));
-		return to_int32(wasm_f32x4_add(wasm_v128_and(v, fits), min));
+		fits = wasm_f32x4_lt(v, bq_f32x4_splat(2147483648.0f));
+		v = wasm_v128_and(wasm_f32x4_trunc(clamp(v, wasm_f32x4_splat(0), wasm_f32x4_sub(max, min))), fits);
+		return wasm_i32x4_sub(
+			wasm_f32x4_add(v, wasm_f32x4_add(bq_f32x4_splat(12582912.0f), min)), bq_u32x4_splat(0x4B400000));
 	}
 }
 

@@ -42,28 +42,46 @@ void bq_range_simd128(const float *x, size_t count, size_t group, float *lo, flo
 	}
 }
 
+/* The largest of the four lanes. */
+static v128_t largest_lane_signed(v128_t v)
+{
+	v = wasm_i32x4_max(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+	return wasm_i32x4_max(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+}
+
+static v128_t largest_lane_unsigned(v128_t v)
+{
+	v = wasm_u32x4_max(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+	return wasm_u32x4_max(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+}
+
+/* As integers the signed maximum is the largest positive value, the unsigned one the negative value of the largest
+ * magnitude; where there is no such value, either is of the other sign. Only if both reach the same magnitude does it matter
+ * which comes first: then scalar looks at the vectors too. */
 void bq_extreme_simd128(const float *x, size_t count, size_t group, float *extreme)
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
-		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)3;
-		v128_t bits = wasm_f32x4_splat(0);
-		uint32_t found;
+		const float *values = x + begin;
+		size_t here = count - begin < group ? count - begin : group, done = here & ~(size_t)3;
+		v128_t most = wasm_i32x4_splat(0), least = most;
+		uint32_t found, negative;
 
 		BQ_ROLLED
-		for (size_t i = 0; i < whole; i += 4)
-			bits = wasm_i32x4_max(bits, bq_f32x4_magnitude(wasm_v128_load(x + begin + i)));
-		bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 2, 3, 0, 1));
-		bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 1, 0, 3, 2));
-		found = (uint32_t)wasm_i32x4_extract_lane(bits, 0);
-		/* The group's extreme is one of the first values with that magnitude: scalar from there on. */
-		if (found > (bq_bits(extreme[cell]) & 0x7FFFFFFF)) {
-			size_t first = 0;
+		for (size_t i = 0; i < done; i += 4) {
+			const v128_t v = wasm_v128_load(values + i);
 
-			while ((bq_bits(x[begin + first]) & 0x7FFFFFFF) != found)
-				first++;
-			bq_extreme_scalar(x + begin + first, here - first, here, &extreme[cell]);
-		} else {
-			bq_extreme_scalar(x + begin + whole, here - whole, here, &extreme[cell]);
+			most = wasm_i32x4_max(most, v);
+			least = wasm_u32x4_max(least, v);
 		}
+		found = (uint32_t)wasm_i32x4_extract_lane(largest_lane_signed(most), 0);
+		negative = (uint32_t)wasm_i32x4_extract_lane(largest_lane_unsigned(least), 0);
+		if (found == (negative & 0x7FFFFFFF) && found != negative)
+			done = 0;
+		else if (found < (negative & 0x7FFFFFFF))
+			found = negative;
+		if (done && (found & 0x7FFFFFFF) > (bq_bits(extreme[cell]) & 0x7FFFFFFF))
+			extreme[cell] = bq_float((found & 0x7FFFFFFF) > BQ_F32_INFINITY ? BQ_F32_NAN : found);
+		if (done < here)
+			bq_extreme_scalar(values + done, here - done, here, &extreme[cell]);
 	}
 }
