@@ -92,7 +92,7 @@ const mutations = [
 	['src/simd128/ggml_iq.c', 'wasm_i8x16_add(signs, signs)', 'signs', "iq1's shifts"],
 	['src/simd128/ggml_iq.c', 'outer != outer', 'outer > outer', 'a NaN of another kind'],
 	['src/scalar/ggml_mxfp4.c', 'correct && code < 0 ? 0 : code', 'code', 'correct is ignored'],
-	['src/encode.c', 'layout->scattered_half(blocks));', '0);', "iq1_m's scale overflows unseen"],
+	['src/encode.c', 'layout->scattered_half(block) & 0x7C00u', '0u', "iq1_m's scale overflows unseen"],
 	['src/encode.c', 'plan->needs_importance && !importance', '0', 'importance that must be'],
 	[
 		'src/parameters.c',
@@ -121,7 +121,12 @@ const mutations = [
 	['src/simd128/encode.c', '0x1.fffffep-2f', '0.5f', 'the largest float below a half rounds up'],
 	['src/simd128/encode.c', 'fits = wasm_f32x4_lt(', 'fits = wasm_f32x4_le(', '2^31 fits an int32'],
 	['src/simd128/range.c', 'found != negative)', 'found == negative)', 'the first of two signs'],
-	['src/simd128/encode.c', 'v = wasm_f32x4_trunc(clamp', 'v = wasm_f32x4_nearest(clamp', 'a field rounded twice'],
+	[
+		'src/simd128/encode.c',
+		'wasm_f32x4_trunc(clamp(v, wasm',
+		'wasm_f32x4_nearest(clamp(v, wasm',
+		'a field rounded twice',
+	],
 	[
 		'src/simd128/decode.c',
 		'tail.zero = d->zero ? d->zero + cell',
@@ -180,7 +185,7 @@ const mutations = [
 		'.quotient_work = plan->encode_work',
 		'correct is ignored',
 	],
-	['src/encode.c', '(nunits * zero->bits + 31)', '(nunits * zero->bits + 30)', 'the last word of zero points'],
+	['src/store.c', 'out + 4 * (word * cells + c)', 'out + 4 * (word * cells)', 'zero points in the column of others'],
 	['src/number.h', '(rest + (code & 1) > half)', '(rest >= half)', 'half up, not to even'],
 	['src/number.h', '(bits + 0x7FFF + (bits >> 16 & 1))', '(bits + 0x8000)', 'half up, not to even'],
 	['src/number.h', 'magnitude > 0x43E80000', 'magnitude >= 0x43E80000', '464 is NaN'],
