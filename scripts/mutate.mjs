@@ -265,7 +265,7 @@ process.exitCode = survivors ? 1 : 0;
 /** What the native and wasm builds and the tests read. Times are new, so that nothing of an earlier mutant stays built. */
 function copyRepository() {
 	mkdirSync(join(copy, 'build'), { recursive: true });
-	for (const name of ['include', 'src', 'tests', 'js', 'CMakeLists.txt', 'package.json', 'LICENSE']) {
+	for (const name of ['include', 'src', 'tests', 'js', 'docs', 'CMakeLists.txt', 'package.json', 'LICENSE']) {
 		rmSync(join(copy, name), { recursive: true, force: true });
 		cpSync(join(root, name), join(copy, name), { recursive: true });
 	}
