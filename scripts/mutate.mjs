@@ -42,7 +42,6 @@ const mutations = [
 	['src/scalar/ggml_search.h', '(in[l] >> j & 1)', '(in[l] >> (7 - j) & 1)', 'a plane of bits'],
 	['src/scalar/ggml_k16.h', 'in[k] >> 4 | codes[64 + k] << 4', 'in[k] >> 4 | codes[k] << 4', "q6_k's upper bits"],
 	['src/scalar/ggml_search.h', 'fabsf(field) < bq', 'fabsf(field) <= bq', 'NaNs of infinite scales'],
-	['src/scalar/ggml_q8_0.c', 'inverse < INFINITY', 'inverse <= INFINITY', 'a quotient beyond all integers'],
 	['src/scalar/number.c', 'any |= is_nonfinite', 'any = is_nonfinite', 'only the last one counts'],
 	['src/scalar/ggml_q2_k.c', 'TOP_SCALE, 255, found.min', 'TOP_SCALE - 1, 255, found.min', "q2_k's mins"],
 	['src/scalar/ggml_q3_k.c', '(2.0f * bq_sum_of_squares', '(1.0f * bq_sum_of_squares', "q3_k's sigma"],
