@@ -142,10 +142,10 @@ export class TensorJob {
 			const { lo, hi } = rangesOf(ranges, plan);
 			this.#more = { ...this.#more, lo, hi };
 		}
-		if (options.parameters !== undefined && options.ranges !== undefined)
-			throw new BlockQuantError('bad-argument', 'parameters, ranges: expected one of them, not both');
 		if (options.parameters !== undefined)
 			this.#parameters = new GivenParameters(options.parameters, this.planned.plan);
+		if (this.#parameters?.ofBlocks && options.ranges !== undefined)
+			throw new BlockQuantError('bad-argument', 'parameters, ranges of blocks: expected one of them, not both');
 		this.planes = this.planned.planes;
 		this.nbytes = this.planned.plan.nbytes;
 		/** 2: call range() for every band before the first encode(). */

@@ -62,6 +62,11 @@ export class GivenParameters {
 		this.#given = wanted.map((kind) => ({ ...kind, bytes: bytesOf(kind, Reflect.get(parameters, kind.role)) }));
 	}
 
+	/** Whether those of the blocks are given, not the tensor-wide ones alone. */
+	get ofBlocks() {
+		return this.#given.some(({ role }) => role === 'scales.0');
+	}
+
 	/** The bytes of a band's blocks by role. @param {import('../core/types.js').BandStruct} band @returns {(Uint8Array | undefined)[]} */
 	ofBand({ cell_offset: first, ncells }) {
 		return ROLES.map((role) => {
