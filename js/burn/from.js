@@ -32,8 +32,10 @@ function scalesOf({ block, tensorScale }) {
  * @returns {Scheme} a preset's scheme where one says the same
  * @throws {BlockQuantError} bad-scheme: all that is wrong, each with its field
  */
-export function fromBurn(json, { calibration = 'MinMax' } = {}) {
+export function fromBurn(json, { calibration = 'MinMax', ...rest } = {}) {
 	theCore();
+	for (const name of Object.keys(rest))
+		throw new BlockQuantError('bad-argument', `unknown option ${name}; expected calibration`);
 	const scheme = json instanceof QuantScheme ? json : new QuantScheme(json);
 	if (!Object.hasOwn(CALIBRATIONS, calibration))
 		throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);

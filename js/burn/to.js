@@ -1,6 +1,8 @@
 // to.js - a scheme of ours as Burn's QuantScheme, or why Burn has none that makes the same bytes.
 // SPDX-License-Identifier: MIT
 
+import { mustReadBack } from '../scheme/stated.js';
+import { fromBurn } from './from.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
 import { edgesOfJson } from './block-size.js';
@@ -70,9 +72,11 @@ export function toBurn(nameOrScheme) {
 		);
 	const { into = 'bytes', axis = 0 } = packing ?? {};
 	const kind = Object.keys(PACKINGS).find((name) => PACKINGS[name] === into);
-	return new QuantScheme({
+	const json = new QuantScheme({
 		...valueOf(value),
 		store: kind ? /** @type {any} */ ({ [kind]: axis }) : 'Native',
 		...levelsOf(scales),
 	}).toJSON();
+	mustReadBack('Burn', resolveScheme(nameOrScheme), () => fromBurn(json), ['calibration']);
+	return json;
 }

@@ -28,11 +28,13 @@ const workersOption = () =>
  * @param {string} flags
  * @param {string} description
  */
-const pathArgument = (flags, description) =>
-	new Argument(flags, description).argParser((path) => {
-		if (path !== '-') return path;
-		throw new InvalidArgumentError('Models are not read from or written to a pipe: name a file (./- is one, too).');
-	});
+const pathArgument = (flags, description) => new Argument(flags, description).argParser(notAPipe);
+
+/** @param {string} path */
+function notAPipe(path) {
+	if (path !== '-') return path;
+	throw new InvalidArgumentError('Files are not read from or written to a pipe: name a file (./- is one, too).');
+}
 
 /** @param {number} min @param {number} max */
 function integerFrom(min, max) {
@@ -117,7 +119,7 @@ function addQuantize(root) {
 			).choices(['error', 'ones']),
 		)
 		.option('--allow-requantize', 'GGUF: quantize tensors that are quantized already, too')
-		.option('--report <file.json>', 'write how far the new weights are from the old')
+		.option('--report <file.json>', 'write how far the new weights are from the old', notAPipe)
 		.addOption(workersOption())
 		.option('--dry-run', 'print what would become of each tensor, write nothing')
 		.option('--json', JSON_HELP)

@@ -5,7 +5,9 @@
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
 import { NARROW, valueName } from '../scheme.js';
+import { mustReadBack } from '../scheme/stated.js';
 import { inferModuleFormat } from './format.js';
+import { fromCompressedTensors } from './from.js';
 import { quantizationScheme } from './quantization-scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -129,5 +131,7 @@ export function toCompressedTensors(nameOrScheme, options) {
 	const { rules, layout, name = 'this scheme' } = scheme;
 	if (rules !== RULES || !layout || layout === 'planes')
 		throw new BlockQuantError('unsupported', `${name} is not stored in a layout of compressed-tensors`);
-	return storedScheme(scheme, options);
+	const said = storedScheme(scheme, options);
+	mustReadBack('compressed-tensors', scheme, () => fromCompressedTensors(said));
+	return said;
 }

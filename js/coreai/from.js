@@ -1,6 +1,7 @@
 // from.js - Core AI's QuantizationSpec as a scheme of ours.
 // SPDX-License-Identifier: MIT
 
+import { MAX_RANK } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { DTYPES, E8M0 } from './dtypes.js';
 import { blockOfEdges, edgesOf, withAxis } from './granularity.js';
@@ -22,11 +23,13 @@ import { readSpec } from './spec.js';
  */
 
 /** @param {From} options @returns {{ target: Target, rank?: number, module: string }} */
-function checkOptions({ target = 'weight', rank, module = 'Linear' }) {
+function checkOptions({ target = 'weight', rank, module = 'Linear', ...rest }) {
+	for (const name of Object.keys(rest))
+		throw new BlockQuantError('bad-argument', `unknown option ${name}; expected target, rank, module`);
 	if (target !== 'weight' && target !== 'activation')
 		throw new BlockQuantError('bad-argument', `target: expected 'weight' or 'activation', got ${shown(target)}`);
-	if (rank !== undefined && !(Number.isInteger(rank) && rank >= 1))
-		throw new BlockQuantError('bad-argument', `rank: expected a number of axes, got ${shown(rank)}`);
+	if (rank !== undefined && !(Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK))
+		throw new BlockQuantError('bad-argument', `rank: expected 1 to ${MAX_RANK} axes, got ${shown(rank)}`);
 	return { target, rank, module };
 }
 

@@ -3,6 +3,8 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { E8M0, dtypeOfValue } from './dtypes.js';
+import { mustReadBack } from '../scheme/stated.js';
+import { fromCoreAI } from './from.js';
 import { resolveScheme } from '../presets.js';
 import { nestedOfLevels } from './nested.js';
 
@@ -94,7 +96,7 @@ export function toCoreAI(nameOrScheme) {
 	const dtype = dtypeOfValue(narrow ? value.slice(0, -NARROW.length) : value);
 	if (!dtype) refuse('value', `it has no dtype ${value}`);
 	const qscheme = qschemeOf(scheme, narrow);
-	return {
+	const json = {
 		dtype,
 		...(qscheme !== 'symmetric' && { qscheme }),
 		...(mins && { qformulation: 'minval' }),
@@ -104,4 +106,6 @@ export function toCoreAI(nameOrScheme) {
 		...(observer?.constant !== undefined && { averaging_constant: observer.constant }),
 		...(observer?.range && { float_range: observer.range }),
 	};
+	mustReadBack('Core AI', scheme, () => fromCoreAI(json));
+	return json;
 }

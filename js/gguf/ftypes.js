@@ -65,6 +65,16 @@ export function fileTypeNamed(name) {
 }
 
 /**
+ * The file type whose tensors are of a type: the one of its own name, if that is such a one (IQ2_S is not), else the first.
+ * @param {string} type in any case
+ * @returns {string} as given, if there is none
+ */
+export function fileTypeOfType(type) {
+	const those = FILE_TYPES.filter((one) => one.type === type.toUpperCase());
+	return (those.find(({ name }) => name === type.toUpperCase()) ?? those[0])?.name ?? type;
+}
+
+/**
  * The name of a number; of several names the longest, which is no alias.
  * @param {number} number
  */

@@ -33,8 +33,8 @@ export function importanceOf({ name, shape }, fileType, type, { imatrix, missing
 	throw new BlockQuantError(
 		'needs-importance',
 		lack === ''
-			? `${needed}: give one (--imatrix), or let all columns weigh the same (--missing-importance ones)`
-			: `${needed}, and ${lack} (--missing-importance ones lets all columns weigh the same)`,
+			? `${needed}: give one, or let all columns weigh the same (missing importance: ones)`
+			: `${needed}, and ${lack} (missing importance: ones lets all columns weigh the same)`,
 		{ tensor: name },
 	);
 }

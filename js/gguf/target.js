@@ -4,7 +4,7 @@
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { presetNamed, presetOf, resolveScheme } from '../presets.js';
-import { fileTypeNamed, guessedFileType, typeForRows } from './ftypes.js';
+import { fileTypeNamed, guessedFileType, typeForRows, fileTypeOfType } from './ftypes.js';
 import { importanceOf, importancePairs } from './importance.js';
 import { inOrder } from './layout.js';
 import { U32, valueOf } from './pairs.js';
@@ -24,8 +24,8 @@ const PREFIX = /^ggml:/i;
  * @param {string} name
  */
 export function isFileType(name) {
-	const bare = name.replace(PREFIX, '');
-	return bare.toUpperCase() === COPY || fileTypeNamed(bare) !== undefined;
+	const own = PREFIX.test(name) ? fileTypeOfType(name.replace(PREFIX, '')) : name;
+	return own.toUpperCase() === COPY || fileTypeNamed(own) !== undefined;
 }
 
 /**
@@ -75,11 +75,11 @@ function unknown(name) {
 	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${other} is ${advice}`);
 }
 
-/** @param {string | Scheme} given */
+/** The tool's name of a file type: a bare one is that already, a preset's is a type of tensors. @param {string | Scheme} given */
 function nameOf(given) {
-	if (typeof given === 'string') return given.replace(PREFIX, '');
-	const name = presetOf(resolveScheme(given))?.name ?? 'this scheme';
-	if (PREFIX.test(name)) return name.replace(PREFIX, '');
+	const name = typeof given === 'string' ? given : (presetOf(resolveScheme(given))?.name ?? 'this scheme');
+	if (PREFIX.test(name)) return fileTypeOfType(name.replace(PREFIX, ''));
+	if (typeof given === 'string') return name;
 	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${name} is none`);
 }
 

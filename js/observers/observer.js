@@ -52,6 +52,12 @@ export class Observer {
 				throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
 		const { target = 'activation', schedule, ...own } = options;
 		this.#scheme = resolveScheme(scheme);
+		const { calibration = 'minmax' } = this.#scheme;
+		if (calibration !== 'minmax')
+			throw new BlockQuantError(
+				'unsupported',
+				`calibration: an observer takes minima and maxima, not ${shown(calibration)}`,
+			);
 		this.#how = { calculator: 'static', ...this.#scheme.observer, ...own };
 		for (const { name, message } of observerProblems(this.#how))
 			throw new BlockQuantError('bad-argument', `observer${name}: ${message}`);

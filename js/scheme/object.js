@@ -3,17 +3,10 @@
 
 import { BlockQuantError, messageOf, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { schemeOfStruct } from '../scheme.js';
-import { schemeError, structOfScheme } from './read.js';
-import { validateScheme } from './validate.js';
+import { legal, stated } from './stated.js';
 import { schemeOfJson } from '../vocabularies.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
-
-/** What a scheme says, without its name: every field in order, defaults filled in. @param {Scheme} scheme @returns {Readonly<Scheme>} */
-function stated({ name: _, ...scheme }) {
-	return schemeOfStruct(structOfScheme(scheme));
-}
 
 /**
  * A scheme, checked and complete.
@@ -24,10 +17,7 @@ function stated({ name: _, ...scheme }) {
 export function makeScheme(source) {
 	if (typeof source === 'string') return resolveScheme(source);
 	const scheme = schemeOfJson(source);
-	if (scheme.name !== undefined) return scheme;
-	const problems = validateScheme(scheme);
-	if (problems.length) throw schemeError(problems);
-	return stated(scheme);
+	return scheme.name === undefined ? legal(scheme) : scheme;
 }
 
 /**

@@ -203,7 +203,7 @@ class Reader {
 			for (const { name, message } of observerProblems(given.observer)) this.refuse(`observer${name}`, message);
 		const { symmetric = false, calibration = 'minmax', rules = 'plain', layout = 'planes' } = given;
 		const scale = this.levels('scales', given.scales);
-		const min = this.levels('mins', given.mins ?? []);
+		const min = this.levels('mins', given.mins === undefined ? [] : given.mins);
 		if (typeof symmetric !== 'boolean') this.refuse('symmetric', `expected true or false; got ${shown(symmetric)}`);
 		return {
 			...this.value(given.value),

@@ -67,6 +67,9 @@ static int bench(const char *name, const struct bq_scheme *scheme, struct refere
 	for (int op = 0; op < NOPS; op++) {
 		double seconds[2] = { 0 };
 
+		if (op == ENCODE && ours.plan.needs_importance)
+			continue; /* the library aborts */
+
 		for (int round = 0; round < ROUNDS; round++) {
 			MEASURE(seconds[0], run(&ours, op));
 			MEASURE(seconds[1], run_reference(reference, op));

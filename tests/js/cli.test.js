@@ -140,7 +140,7 @@ describe('wrong usage', () => {
 		[/'--tensor-type' is not in this version/, ...quantize, '--tensor-type', 'a=q4_k'],
 		[/argument 'f64' is invalid/, 'dequantize', 'in', 'out', '--dtype', 'f64'],
 		[/missing required argument 'b'/, 'compare', 'a'],
-		[/'-' is invalid for argument 'out'\. Models are not .* a pipe: name a file/, ...quantize.with(2, '-')],
+		[/'-' is invalid for argument 'out'\. Files are not .* a pipe: name a file/, ...quantize.with(2, '-')],
 		[/'-' is invalid for argument 'in'/, ...quantize.with(1, '-')],
 		[/'-' is invalid for argument 'out'/, 'dequantize', 'in', '-'],
 		[/'-' is invalid for argument 'file'/, 'inspect', '-'],

@@ -86,6 +86,9 @@ function pageIn(name) {
 	return suite;
 }
 
+/** The page has no importance matrix. */
+const IMPORTANT = ['iq1_m', 'iq1_s', 'iq2_s', 'iq2_xs', 'iq2_xxs', 'iq3_xxs'].map((type) => `ggml:${type}`);
+
 describeInBrowsers('GGUF files on the page', 900_000, (name) => {
 	const suite = pageIn(name);
 
@@ -101,13 +104,16 @@ describeInBrowsers('GGUF files on the page', 900_000, (name) => {
 			assert.deepEqual([...offered, ...names].sort(), [...all].sort());
 			for (const line of refused.filter((each) => !each.startsWith('ggml:')))
 				assert.match(line, /^(\w+:\w+) a GGUF file carries ggml types, and \1 is no type of ggml$/);
-			// Types of ggml that no pure file is made of, and one that has no other type for rows of 40.
-			for (const line of refused.filter((each) => each.startsWith('ggml:')))
-				assert.match(line, /is no type of GGUF files$|rows of 40 values are no whole blocks of 128/);
+			// Types of ggml that no pure file is made of, one that has no other type for rows of 40, those that need importance.
+			const own = refused.filter((each) => each.startsWith('ggml:'));
+			const reason =
+				/is no type of GGUF files$|rows of 40 values are no whole blocks of 128|needs an importance matrix/;
+			for (const line of own) assert.match(line, reason);
+			const important = own.filter((line) => line.includes('importance')).map((line) => line.split(' ')[0]);
+			assert.deepEqual(important.sort(), IMPORTANT);
 			assert.deepEqual(names.filter((each) => /^ggml:/.test(each)).sort(), [
-				'ggml:mxfp4',
-				'ggml:nvfp4',
-				'ggml:q1_0',
+				...IMPORTANT,
+				...['ggml:nvfp4', 'ggml:q1_0'],
 			]);
 			for (const scheme of ['ggml:q8_0', 'ggml:q4_k', 'ggml:q6_k']) {
 				await choose(page, scheme);

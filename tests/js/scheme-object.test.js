@@ -8,7 +8,7 @@ import { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from '
 import { blockFields } from '../../js/scheme/drawing.js';
 import { schemeSizes } from '../../js/scheme/sizes.js';
 import { validateScheme } from '../../js/scheme/validate.js';
-import { quantize, schemes } from '../../js/index.js';
+import { createObserver, fromCoreAI, quantize, schemes, toBurn, toCoreAI } from '../../js/index.js';
 import { needsImatrix, random, ready } from './support.js';
 
 await ready('simd128');
@@ -164,4 +164,40 @@ test('near misses are named, and an error says all that is wrong', () => {
 	);
 	refuses(() => makeScheme(scheme), 'bad-scheme', /scheme\.scales\[0\]\.blok: unknown field.*did you mean block\?/);
 	refuses(() => makeScheme({ value: 'u4', scales: [{ dtype: 'f16', block: 32 }] }), 'bad-scheme', /rule bad-rules/);
+});
+
+test('what only JavaScript reads of a scheme is kept, compared and brought back, too', () => {
+	const scheme = {
+		value: 'i8',
+		scales: [{ dtype: 'f32', block: 'tensor' }],
+		rules: 'coreai',
+		observer: { calculator: 'static', range: [-4, 4] },
+	};
+	assert.deepEqual(makeScheme(scheme).observer, scheme.observer);
+	assert.ok(!sameScheme(scheme, { ...scheme, observer: { calculator: 'static', range: [-9, 9] } }));
+	const act = { mode: 'dynamic', value: 'i8', block: 'channel', symmetric: false };
+	const weights = {
+		value: 'i8',
+		scales: [{ dtype: 'input', block: 'channel' }],
+		rules: 'compressed-tensors',
+		layout: 'int-quantized',
+	};
+	assert.equal(makeScheme({ ...weights, activations: act }).activations.symmetric, false);
+	assert.deepEqual(
+		validateScheme({ ...weights, mins: null }).map(({ field }) => field),
+		['mins'],
+	);
+	// What another system's JSON would not bring back is refused, with the field.
+	refuses(() => toBurn({ ...cloneScheme('burn:q8s'), observer: scheme.observer }), 'unsupported', /scheme\.observer/);
+	refuses(
+		() => toCoreAI({ ...cloneScheme('coreai:w4'), value: 'i4-narrow', zero: 'i4', name: undefined }),
+		'unsupported',
+		/scheme\.zero/,
+	);
+	refuses(() => fromCoreAI({ dtype: 'int8' }, { rank: 1e9 }), 'bad-argument', /rank: expected 1 to 5 axes/);
+	refuses(
+		() => createObserver({ value: 'i8', scales: [{ dtype: 'f32', block: 'tensor' }], calibration: 'absmean' }),
+		'unsupported',
+		/calibration/,
+	);
 });
