@@ -35,7 +35,9 @@ function printEncoders(rows) {
 	console.log(
 		`\nwasm simd128 over native scalar, ${encoders.length} encoders: fused ones of ggml's types without a grid (iq1, iq2,`,
 	);
-	console.log('iq3), plain, and with an imatrix where the type heeds one');
+	console.log(
+		'iq3: in their simd128 row the scalar search stands), plain, and with an imatrix where the type heeds one',
+	);
 	console.log(`  geometric mean ${mean.toFixed(2)} (aim ${MEAN}); least ${ratio(least).toFixed(2)}: ${named(least)}`);
 	for (const row of encoders.filter(({ preset, op }) => op === 'encode' && LEAST.has(preset)))
 		console.log(`  ${named(row)} ${ratio(row).toFixed(2)} (aim ${aim(row)})`);

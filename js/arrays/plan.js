@@ -25,7 +25,9 @@ export function checkShape(shape) {
 }
 
 /** @param {Scheme} scheme */
-const describe = (scheme) => scheme.name ?? `${valueName(scheme)} in blocks of ${shown(scheme.scales[0]?.block)}`;
+const describe = (scheme) =>
+	scheme.name ??
+	[valueName(scheme), ...scheme.scales.slice(0, 1).map(({ block }) => `in blocks of ${shown(block)}`)].join(' ');
 
 /**
  * @param {Scheme} scheme

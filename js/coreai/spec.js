@@ -38,9 +38,6 @@ const FIELDS = ['dtype', ...Object.keys(WORDS), ...OTHERS];
 /** What a dumped spec has in addition: it follows from the rest. */
 const DERIVED = ['n_bits', 'quant_min', 'quant_max', 'target_dtype'];
 
-/** The weight of a new batch in a moving average. */
-export const AVERAGING_CONSTANT = 0.01;
-
 /** What follows from a spec's dtype and qscheme. @param {Pick<Spec, 'dtype' | 'qscheme'>} spec @returns {Record<string, any>} */
 export function derived({ dtype, qscheme }) {
 	const { bits, min, max, target } = /** @type {import('./dtypes.js').DtypeRow} */ (DTYPES.get(dtype));
@@ -158,14 +155,4 @@ export function specOf(json) {
 	const spec = readSpec(json, problems);
 	problems.check();
 	return spec;
-}
-
-/**
- * A spec as the package dumps it, without what follows anyway and without defaults of extensions.
- * @param {Spec} spec
- * @returns {any}
- */
-export function specToJson(spec) {
-	const { qparam_qspec: nested, ...fields } = spec;
-	return { ...fields, ...(nested && { qparam_qspec: specToJson(nested) }) };
 }
