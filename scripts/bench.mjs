@@ -1,7 +1,7 @@
-// bench.mjs - `npm run bench [-- FILTER] [--json] [--reference]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
+// bench.mjs - `npm run bench [-- FILTER] [--json] [--reference | --torch]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
 // encode and decode, side by side; then whole files and arrays with one worker and two (bench-files.mjs). FILTER: part of a
 // preset's name, or of such a row's. --reference: instead, our native scalar kernels beside ggml's own, from the libggml-base.so
-// that scripts/setup.sh --test puts into .cache/llama.
+// that scripts/setup.sh --test puts into .cache/llama; --torch: bench-torch.mjs.
 //
 // One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds take turns
 // too, and the best of their runs counts: what else the machine does only ever adds time.
@@ -101,6 +101,14 @@ function compareWithReference() {
 		);
 }
 
+if (args.includes('--torch')) {
+	const { benchTorch } = await import('./bench-torch.mjs');
+	await benchTorch(root).catch((error) => {
+		console.error(`bench: ${error.message}`);
+		process.exit(1);
+	});
+	process.exit();
+}
 build();
 if (args.includes('--reference')) {
 	compareWithReference();
