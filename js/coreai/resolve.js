@@ -15,6 +15,7 @@ import { Problems } from '../problems.js';
  * @property {string} name such as `layers.0.linear`
  * @property {string} type such as `linear`
  * @property {number} [inputs] activations that come in; default 1
+ * @property {number} [axes] of its activations; default those of a convolution or pooling with a batch, else 2
  * @property {string[]} [states] local names of the parameters that it consumes; default all of the module
  */
 
@@ -35,6 +36,17 @@ const CLASS_OPS = {
 	...Object.fromEntries([1, 2, 3].map((n) => [`ConvTranspose${n}d`, `conv_transpose${n}d`])),
 	MaxPool2d: 'max_pool2d',
 	AdaptiveAvgPool2d: 'adaptive_avg_pool2d',
+};
+
+/** Axes of what these take and give: batch, channels, space. @type {Record<string, number>} */
+const ACTIVATION_AXES = {
+	...Object.fromEntries(
+		[1, 2, 3].flatMap((n) => [
+			[`conv${n}d`, n + 2],
+			[`conv_transpose${n}d`, n + 2],
+		]),
+	),
+	...{ max_pool2d: 4, adaptive_avg_pool2d: 4 },
 };
 
 /** @param {string} type */
@@ -122,7 +134,7 @@ function opsOf({ name, type, ops }) {
  * @property {import('../observers/observer.js').ObserverOptions} observer options for createObserver(scheme, ...)
  */
 
-/** @typedef {{ op: string, kind: Resolved['kind'], key: number | string, spec: Spec | null | undefined }} Said null: left alone; undefined: not said */
+/** @typedef {{ op: string, kind: Resolved['kind'], key: number | string, spec: Spec | null | undefined, axes?: number }} Said null: left alone; undefined: not said */
 
 /** A spec of the module as a whole overrides the op's. @param {Specs} whole @param {Specs} own @param {number | string} key */
 function chosen(whole, own, key) {
@@ -143,13 +155,14 @@ function* saidOf(module, config) {
 	const ops = opsOf(module);
 	for (const [i, op] of ops.entries()) {
 		const { op_input_spec, op_output_spec, op_state_spec } = opConfig(config, op);
+		const axes = op.axes ?? ACTIVATION_AXES[op.type];
 		const whole = i === 0 ? config.module_input_spec : NOTHING;
 		for (let key = 0; key < (op.inputs ?? 1); key++)
-			yield { op: op.name, kind: 'input', key, spec: chosen(whole, op_input_spec, key) };
+			yield { op: op.name, kind: 'input', key, spec: chosen(whole, op_input_spec, key), axes };
 		for (const key of op.states ?? Object.keys(module.parameters ?? {}))
 			yield { op: op.name, kind: 'state', key, spec: chosen(config.module_state_spec, op_state_spec, key) };
 		const output = i === ops.length - 1 ? config.module_output_spec : NOTHING;
-		yield { op: op.name, kind: 'output', key: 0, spec: chosen(output, op_output_spec, 0) };
+		yield { op: op.name, kind: 'output', key: 0, spec: chosen(output, op_output_spec, 0), axes };
 	}
 }
 
@@ -161,9 +174,9 @@ function scheduleOf(schedule) {
 }
 
 /** A spec with its scheme, if it has one and the backend can store it. @param {Module} module @param {Said & { spec: Spec }} said @param {import('./config.js').QatSchedule | null} schedule @param {string | undefined} backend @returns {Resolved} */
-function resolved(module, { op, kind, key, spec }, schedule, backend) {
+function resolved(module, { op, kind, key, spec, axes }, schedule, backend) {
 	const target = kind === 'state' ? 'weight' : 'activation';
-	const rank = kind === 'state' ? module.parameters?.[key]?.length : undefined;
+	const rank = kind === 'state' ? module.parameters?.[key]?.length : axes;
 	const where = `${op} ${kind} ${key}`;
 	if (backend !== undefined) checkBackend(spec, backend, { target, rank, where });
 	const problems = new Problems(where);

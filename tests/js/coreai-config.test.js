@@ -270,3 +270,21 @@ test('everything that is wrong with a config is told at once', () => {
 	assert.throws(() => readConfig({ global_config: { op_input_spec: { 0: {}, '00': {} } } }), { code: 'bad-scheme' });
 	for (const json of [null, [], 'w8']) assert.throws(() => readConfig(json), { code: 'bad-scheme' });
 });
+
+test('activations have the axes of their op, or those that it says', () => {
+	const conv = { name: 'conv', type: 'torch.nn.modules.conv.Conv2d', parameters: { weight: [8, 3, 3, 3] } };
+	const attention = {
+		name: 'a',
+		type: 'app.A',
+		ops: [{ name: 'a.matmul', type: 'matmul', inputs: 1, axes: 4, states: [] }],
+	};
+	const spec = { dtype: 'int8', granularity: { type: 'per_channel', axis: 1 } };
+	const config = readConfig({
+		global_config: { op_input_spec: { '*': spec }, op_output_spec: null, op_state_spec: null },
+	});
+	const blocks = resolveConfig(config, [conv, attention]).map(({ op, scheme }) => [op, scheme.scales[0].block]);
+	assert.deepEqual(blocks, [
+		['conv.conv2d', [-1, 1, -1, -1]],
+		['a.matmul', [-1, 1, -1, -1]],
+	]);
+});
