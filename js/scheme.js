@@ -51,6 +51,18 @@ export const ARGUMENTS = { percentile: undefined, mse: 0.8 };
 /** Ends the dtype of a signed integer without its lowest code. */
 export const NARROW = '-narrow';
 
+/**
+ * The shortest way to say a block: edges of 1 in front are understood.
+ * @param {number[]} edges one for each axis of the tensor, -1 for a whole one
+ * @returns {Block}
+ */
+export function blockOfEdges(edges) {
+	const first = edges.findIndex((edge) => edge !== 1);
+	const said = first < 0 ? edges.slice(-1) : edges.slice(first);
+	if (said.length > 1) return said;
+	return said[0] === -1 ? (edges.length > 1 ? 'channel' : 'tensor') : said[0];
+}
+
 /** What a scheme's values are called, in a few words. @param {Pick<Scheme, 'value'>} scheme */
 export const valueName = ({ value }) => (typeof value === 'string' ? value : `codebook of ${value.codebook.length}`);
 

@@ -32,7 +32,7 @@ const wasmBytes = await readFile(wasm).catch(() => {
 	process.exit(1);
 });
 
-// Zopfli's deflate: a twentieth smaller than zlib's.
+// Zopfli's deflate is smaller than zlib's.
 await writeFile(join(root, 'build/core.deflate'), await promisify(zopfli.deflate)(wasmBytes, { numiterations: 15 }));
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });

@@ -9,18 +9,6 @@
 #include "dtype.h"
 #include "number.h"
 
-/* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
-static float canonical(float x)
-{
-	return x != x ? bq_float(BQ_F32_NAN) : x;
-}
-
-static float clamp(float x, float min, float max)
-{
-	x = x < min ? min : x;
-	return x > max ? max : x;
-}
-
 static float magnitude(float x)
 {
 	return bq_float(bq_bits(x) & 0x7FFFFFFF);
@@ -111,7 +99,7 @@ static float ideal_scale(const struct bq_encoder *encoder, float min, float max,
 		*lo = -amax;
 		*hi = amax;
 	}
-	scale = canonical(bq_round_to(work, scale));
+	scale = bq_canonical(bq_round_to(work, scale));
 	return scale < rules->least_scale && rules->extent == BQ_ABSOLUTE ? rules->least_scale : scale;
 }
 
@@ -123,10 +111,10 @@ float bq_zero_point(const struct bq_encoder *encoder, float min, float max, floa
 
 	if (encoder->rules->zero_after)
 		point = rintf(point);
-	point = rintf(clamp(bq_round_to(encoder->work, min - point), min, max));
+	point = rintf(bq_clamp_f32(bq_round_to(encoder->work, min - point), min, max));
 	if (scheme->symmetric)
 		point = truncf((max + min + 1) / 2);
-	point = clamp(point, zero->min, zero->max);
+	point = bq_clamp_f32(point, zero->min, zero->max);
 	return point != point ? 0 : point; /* 0 / 0, a block of zeros */
 }
 
@@ -141,7 +129,7 @@ void bq_ideal(const struct bq_encoder *encoder, uint32_t first, uint32_t ncells,
 		if (scheme->zero)
 			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
 		if (scheme->nmins) {
-			w->min[0][c] = canonical(-w->lo[c]);
+			w->min[0][c] = bq_canonical(-w->lo[c]);
 			w->zero[c] = min;
 		}
 	}

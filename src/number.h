@@ -305,4 +305,17 @@ static inline float bq_round_to(uint32_t dtype, float x)
 	return x;
 }
 
+/* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
+static inline float bq_canonical(float x)
+{
+	return x != x ? bq_float(BQ_F32_NAN) : x;
+}
+
+/* NaN stays. */
+static inline float bq_clamp_f32(float x, float min, float max)
+{
+	x = x < min ? min : x;
+	return x > max ? max : x;
+}
+
 #endif

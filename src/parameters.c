@@ -58,18 +58,6 @@ void bq_find_codes(const struct bq_plan *plan, const void *const *planes, const 
 	codes->zero = w->zeros + (scheme->scale[0].rank ? (size_t)unit->index * plan->cells_per_unit : 0);
 }
 
-/* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
-static float canonical(float x)
-{
-	return x != x ? bq_float(BQ_F32_NAN) : x;
-}
-
-static float clamp(float x, float min, float max)
-{
-	x = x < min ? min : x;
-	return x > max ? max : x;
-}
-
 /* A scale that is not finite is an overflow only if the weights were. */
 static int finite_range(const struct bq_workspace *w, uint32_t cell)
 {
@@ -88,7 +76,7 @@ static float round_alone(const struct bq_encoder *encoder, uint32_t dtype, float
 	float rounded;
 
 	if (bq_is_integer(dtype)) {
-		rounded = clamp(encoder->rules->parameter_round == BQ_UP ? ceilf(x) : rintf(x), info->min, info->max);
+		rounded = bq_clamp_f32(encoder->rules->parameter_round == BQ_UP ? ceilf(x) : rintf(x), info->min, info->max);
 		rounded = rounded != rounded ? 0 : rounded;
 		*code = (uint8_t)(int32_t)rounded;
 		return rounded;
@@ -144,9 +132,9 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 		const uint32_t here = count - first < 64 ? count - first : 64;
 
 		for (uint32_t i = 0; i < here; i++) {
-			x[i] = canonical(value[first + i]);
+			x[i] = bq_canonical(value[first + i]);
 			if (rules->saturate && dtype != encoder->work)
-				x[i] = clamp(x[i], info->min, info->max);
+				x[i] = bq_clamp_f32(x[i], info->min, info->max);
 		}
 		round_parameters(encoder, dtype, here, x, value + first, codes);
 		for (uint32_t i = 0; i < here; i++) {

@@ -53,9 +53,8 @@ function levelsOf(scales) {
  * @throws {BlockQuantError} unsupported: what Burn cannot say
  */
 export function toBurn(nameOrScheme) {
-	const { value, scales, zero, mins, calibration, rules, layout, packing, activations } = /** @type {any} */ (
-		resolveScheme(nameOrScheme)
-	);
+	const scheme = resolveScheme(nameOrScheme);
+	const { value, scales, zero, mins, calibration, rules, layout, packing, activations } = /** @type {any} */ (scheme);
 	const absent = { 'a zero point': zero, mins, activations };
 	for (const [what, said] of Object.entries(absent))
 		if (said !== undefined) throw new BlockQuantError('unsupported', `Burn's scheme says nothing of ${what}`);
@@ -77,6 +76,6 @@ export function toBurn(nameOrScheme) {
 		store: kind ? /** @type {any} */ ({ [kind]: axis }) : 'Native',
 		...levelsOf(scales),
 	}).toJSON();
-	mustReadBack('Burn', resolveScheme(nameOrScheme), () => fromBurn(json), ['calibration']);
+	mustReadBack('Burn', scheme, () => fromBurn(json), ['calibration']);
 	return json;
 }

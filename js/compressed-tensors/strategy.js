@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
+import { blockOfEdges } from '../scheme.js';
 import { scaleOf, valueOf, zeroOf } from './from.js';
 
 /** @typedef {import('../scheme.js').Block} Block */
@@ -12,13 +13,6 @@ const GROUPED = ['group', 'tensor_group'];
 
 /** Whether groups along the last axis share a scale. @param {QuantizationArgs} args */
 export const isGrouped = ({ strategy }) => GROUPED.includes(strategy);
-
-/** The shortest way to say a block: edges of 1 in front are understood. @param {number[]} edges @returns {Block} */
-function shortest(edges) {
-	const first = edges.findIndex((edge) => edge !== 1);
-	const rest = edges.slice(first < 0 ? -1 : first);
-	return rest.length > 1 ? rest : rest[0] === -1 ? 'channel' : rest[0];
-}
 
 /**
  * The blocks in which scales are measured from the values themselves.
@@ -37,9 +31,9 @@ export function measuredBlock({ strategy, group_size: group, block_structure: st
 			return /** @type {number[]} */ (structure);
 		case 'token':
 			if (rank < 3) return correct ? 'channel' : 'tensor';
-			return shortest(Array.from({ length: rank }, (_, axis) => (axis < 2 ? 1 : -1)));
+			return blockOfEdges(Array.from({ length: rank }, (_, axis) => (axis < 2 ? 1 : -1)));
 		case 'attn_head':
-			return shortest(Array.from({ length: rank }, (_, axis) => (axis === rank - 3 ? 1 : -1)));
+			return blockOfEdges(Array.from({ length: rank }, (_, axis) => (axis === rank - 3 ? 1 : -1)));
 		default:
 			return /** @type {number} */ (group);
 	}
@@ -70,7 +64,7 @@ export function broadcastBlock(args, shape, grid) {
 			'bad-shape',
 			`scale: shape [${grid}] does not fit strategy ${strategy} of a tensor [${shape}]`,
 		);
-	return shortest(/** @type {number[]} */ (edges));
+	return blockOfEdges(/** @type {number[]} */ (edges));
 }
 
 /**

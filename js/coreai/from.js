@@ -4,7 +4,8 @@
 import { MAX_RANK } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { DTYPES, E8M0 } from './dtypes.js';
-import { blockOfEdges, edgesOf, withAxis } from './granularity.js';
+import { NARROW, blockOfEdges } from '../scheme.js';
+import { edgesOf, withAxis } from './granularity.js';
 import { levelsOf, parentEdges } from './nested.js';
 import { Problems } from '../problems.js';
 import { readSpec } from './spec.js';
@@ -82,7 +83,7 @@ export function schemeOfSpec(spec, options, problems) {
 	// Signed symmetric codes have their zero at 0; unsigned ones, integers all, need a zero point for it.
 	const zero = !minval && (asymmetric || min === 0);
 	return {
-		value: clipped ? `${value}-narrow` : value,
+		value: clipped ? value + NARROW : value,
 		scales,
 		...(zero && { zero: value }),
 		...(minval && { mins: scales }),

@@ -3,7 +3,6 @@
 
 import { shown } from '../errors.js';
 
-/** @typedef {import('../scheme.js').Block} Block */
 /** @typedef {{ type: string, axis: number | null, block_size?: number | number[] }} Granularity */
 
 const KEYS = {
@@ -113,16 +112,4 @@ export function edgesOf(granularity, rank, target, problems) {
 	if (type === 'per_block') for (let i = 0; i < (target === 'weight' ? Math.min(rank, 2) : rank); i++) edges[i] = 1;
 	edges[at] = type === 'per_block' ? /** @type {number} */ (size) : 1;
 	return edges;
-}
-
-/**
- * A block of our language; leading edges of 1 go without saying.
- * @param {number[]} edges
- * @returns {Block}
- */
-export function blockOfEdges(edges) {
-	const first = edges.findIndex((edge) => edge !== 1);
-	const said = first < 0 ? edges.slice(-1) : edges.slice(first);
-	if (said.length > 1) return said;
-	return said[0] === -1 ? (edges.length > 1 ? 'channel' : 'tensor') : said[0];
 }

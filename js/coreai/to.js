@@ -6,13 +6,12 @@ import { E8M0, dtypeOfValue } from './dtypes.js';
 import { mustReadBack } from '../scheme/stated.js';
 import { fromCoreAI } from './from.js';
 import { resolveScheme } from '../presets.js';
+import { NARROW } from '../scheme.js';
 import { nestedOfLevels } from './nested.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Level} Level */
 /** @typedef {import('../scheme.js').Block} Block */
-
-const NARROW = '-narrow';
 
 /** @param {string} field @param {string} reason @returns {never} */
 function refuse(field, reason) {

@@ -16,13 +16,6 @@ static float quotient(const struct bq_quantizer *q, float x, size_t cell)
 	return q->zero && !q->zero_after ? bq_round_to(q->work, v + q->zero[cell]) : v;
 }
 
-/* A NaN stays. */
-static float clamp(float v, float min, float max)
-{
-	v = v < min ? min : v;
-	return v > max ? max : v;
-}
-
 static int fits_int32(float v)
 {
 	return v >= -2147483648.0f && v < 2147483648.0f;
@@ -33,13 +26,13 @@ static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 {
 	switch (q->round) {
 	case BQ_HALF_EVEN:
-		v = clamp(rintf(v) + after, q->code_min, q->code_max);
+		v = bq_clamp_f32(rintf(v) + after, q->code_min, q->code_max);
 		return v != v ? 0 : (uint8_t)(int32_t)v;
 	case BQ_HALF_AWAY:
-		return fits_int32(v) ? (uint8_t)(int32_t)clamp(roundf(v) + after, q->code_min, q->code_max) : 0;
+		return fits_int32(v) ? (uint8_t)(int32_t)bq_clamp_f32(roundf(v) + after, q->code_min, q->code_max) : 0;
 	default: /* BQ_FIELD_HALF_UP: one addition, then truncation, as in (int8_t)(x + 8.5f) */
 		v = v + (0.5f - q->code_min);
-		v = fits_int32(v) ? truncf(clamp(v, 0, q->code_max - q->code_min)) : 0;
+		v = fits_int32(v) ? truncf(bq_clamp_f32(v, 0, q->code_max - q->code_min)) : 0;
 		return (uint8_t)(int32_t)(v + q->code_min);
 	}
 }
@@ -47,7 +40,7 @@ static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 static uint8_t minifloat(const struct bq_quantizer *q, float v, size_t cell)
 {
 	v = v != v ? bq_float(BQ_F32_NAN) : v;
-	v = clamp(v, q->code_min, q->code_max);
+	v = bq_clamp_f32(v, q->code_min, q->code_max);
 	if (v == 0 && bq_drops_negative_zero(q, cell))
 		return 0;
 	switch (q->value) {

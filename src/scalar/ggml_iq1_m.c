@@ -58,7 +58,7 @@ void bq_unpack_iq1_m(const uint8_t *in, struct bq_iq_block *block)
 
 const struct bq_iq_format bq_iq1_m_format = {
 	.grid = &bq_iq1_grid, .unpack = bq_unpack_iq1_m, .nbytes = NBYTES, .coords = 8, .sub_values = SUB_VALUES, .shifted = 1,
- .values = BQ_IQ1_VALUES,
+	.values = BQ_IQ1_VALUES,
 };
 
 /* Sums over one group's values among the first of the order. */

@@ -48,7 +48,7 @@ void bq_unpack_iq1_s(const uint8_t *in, struct bq_iq_block *block)
 
 const struct bq_iq_format bq_iq1_s_format = {
 	.grid = &bq_iq1_grid, .unpack = bq_unpack_iq1_s, .nbytes = NBYTES, .coords = 8, .sub_values = SUB_VALUES, .shifted = 1,
- .values = BQ_IQ1_VALUES,
+	.values = BQ_IQ1_VALUES,
 };
 
 /* The cut with the best fit; its shift is 0 for up, 1 for down. first is -1 if all weights are 0. */
