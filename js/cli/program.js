@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_WORKERS } from '../model/options.js';
+import { Pattern } from '../patterns.js';
 import { compareCommand } from './compare.js';
 import { dequantizeCommand } from './dequantize.js';
 import { inspectCommand } from './inspect.js';
@@ -47,10 +48,10 @@ function integerFrom(min, max) {
 	};
 }
 
-/** @param {string} text @param {RegExp[]} [before] */
+/** @param {string} text @param {string[]} [before] */
 function pattern(text, before = []) {
 	try {
-		return [...before, new RegExp(text)];
+		return [...before, new Pattern(text).source];
 	} catch (error) {
 		throw new InvalidArgumentError(/** @type {Error} */ (error).message);
 	}
@@ -91,10 +92,7 @@ function addQuantize(root) {
 		.addArgument(
 			pathArgument('[out]', 'a file; a directory for a model of several files; not needed with --dry-run'),
 		)
-		.addHelpText(
-			'after',
-			'\nPatterns are regular expressions of JavaScript. Some take for ever, such as (a+)+$: Ctrl-C ends them.',
-		)
+		.addHelpText('after', '\nPatterns are regular expressions as Python has them, searched anywhere in a name.')
 		.requiredOption(
 			'--scheme <name|file.json>',
 			'a name (`blockquant schemes` lists them; for GGUF: Q4_K_M, Q8_0, F16, COPY ...), or a scheme as JSON: ours or compressed-tensors',

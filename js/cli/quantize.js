@@ -15,8 +15,8 @@ import { table } from './table.js';
 /**
  * @typedef {object} QuantizeArguments
  * @property {string} scheme
- * @property {RegExp[]} [include]
- * @property {RegExp[]} [exclude]
+ * @property {string[]} [include]
+ * @property {string[]} [exclude]
  * @property {number} [workers]
  * @property {boolean} [pure]
  * @property {string} [imatrix] path
@@ -39,7 +39,6 @@ export async function quantizeCommand(input, output, { dryRun, json, report, ...
 	await init();
 	const options = { ...given, scheme: await schemeOfArgument(given.scheme), imatrix: await imatrixOf(given.imatrix) };
 	if (dryRun || output === undefined) return printPlan(input, output, options, json);
-	await planOnce(input, options);
 	const start = performance.now();
 	const result = await cancellable((signal) =>
 		withProgress(
@@ -75,22 +74,6 @@ export async function quantizeCommand(input, output, { dryRun, json, report, ...
 /** @param {string | undefined} path */
 async function imatrixOf(path) {
 	return path === undefined ? undefined : readImatrixPath(path);
-}
-
-/**
- * Plans and forgets the plan. A regular expression can take for ever, and while it runs no handler of Ctrl-C does: what may not
- * end is done once before there is a handler, when Ctrl-C ends the process.
- * @param {string} input
- * @param {import('../model/plan.js').PlanOptions} options
- */
-async function planOnce(input, options) {
-	if (options.include === undefined && options.exclude === undefined) return;
-	const model = await openModelPath(input);
-	try {
-		plan(model, options);
-	} finally {
-		await model.close();
-	}
 }
 
 /**

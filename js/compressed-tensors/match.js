@@ -4,7 +4,7 @@
 // one that the class is made from.
 // SPDX-License-Identifier: MIT
 
-import { pythonMatcher } from './python-regex.js';
+import { Pattern } from '../patterns.js';
 
 /** @typedef {import('./quantization-config.js').QuantizationConfig} QuantizationConfig */
 /** @typedef {import('./quantization-scheme.js').QuantizationScheme} QuantizationScheme */
@@ -56,8 +56,11 @@ export function isMatch(name, classes, targets, ignore = [], fused = {}) {
 const byText = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** What a target says of a name, made ready for many. @param {string} target @returns {(name: string) => boolean} */
-const nameMatcher = (target) =>
-	target.startsWith(PATTERN) ? pythonMatcher(target.slice(PATTERN.length)) : (name) => target === name;
+function nameMatcher(target) {
+	if (!target.startsWith(PATTERN)) return (name) => target === name;
+	const pattern = new Pattern(target.slice(PATTERN.length));
+	return (name) => pattern.begins(name);
+}
 
 /**
  * matchTargets() of the same targets for many modules.

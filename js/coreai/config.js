@@ -1,7 +1,8 @@
 // config.js - Core AI's QuantizerConfig, read: which spec for which tensors of which modules and ops (coreai.md, section 8).
 // SPDX-License-Identifier: MIT
 
-import { shown } from '../errors.js';
+import { messageOf, shown } from '../errors.js';
+import { Pattern } from '../patterns.js';
 import { Problems } from '../problems.js';
 import { integerOf } from './granularity.js';
 import { readSpec } from './spec.js';
@@ -151,10 +152,10 @@ function readMap(json, problems, read, wrong = () => '') {
 /** @param {string} pattern */
 function patternProblem(pattern) {
 	try {
-		new RegExp(`^(?:${pattern})$`);
+		new Pattern(pattern);
 		return '';
-	} catch {
-		return 'no regular expression';
+	} catch (error) {
+		return messageOf(error);
 	}
 }
 

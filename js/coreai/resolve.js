@@ -3,6 +3,7 @@
 
 import { checkBackend } from './backends.js';
 import { schemeOfSpec } from './from.js';
+import { Pattern } from '../patterns.js';
 import { Problems } from '../problems.js';
 
 /** @typedef {import('./config.js').ModuleConfig} ModuleConfig */
@@ -52,9 +53,6 @@ const ACTIVATION_AXES = {
 /** @param {string} type */
 const className = (type) => type.slice(type.lastIndexOf('.') + 1);
 
-/** @param {string} pattern @param {string} text */
-const fits = (pattern, text) => new RegExp(`^(?:${pattern})$`).test(text);
-
 /** @param {string} name @param {string} ancestor */
 const isBelow = (name, ancestor) => name !== ancestor && (ancestor === '' || name.startsWith(`${ancestor}.`));
 
@@ -97,8 +95,10 @@ export function assign(config, modules) {
 		}
 		rank++;
 	};
-	for (const [pattern, entry] of [...config.module_name_configs].reverse())
-		give('name', entry, ({ name, aliases = [] }) => [name, ...aliases].some((each) => fits(pattern, each)));
+	for (const [source, entry] of [...config.module_name_configs].reverse()) {
+		const pattern = new Pattern(source);
+		give('name', entry, ({ name, aliases = [] }) => [name, ...aliases].some((each) => pattern.covers(each)));
+	}
 	for (const [type, entry] of [...config.module_type_configs].reverse())
 		give('type', entry, (module) => module.type === type);
 	give('global', config.global_config, () => true);
@@ -108,7 +108,7 @@ export function assign(config, modules) {
 /** @param {ModuleConfig} config @param {Op} op @returns {OpConfig} */
 function opConfig(config, { name, type }) {
 	return (
-		last(config.op_name_config, (pattern) => fits(pattern, name)) ??
+		last(config.op_name_config, (source) => new Pattern(source).covers(name)) ??
 		last(config.op_type_config, (key) => key === type) ??
 		config
 	);

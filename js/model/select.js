@@ -1,7 +1,8 @@
 // select.js - which tensors of a model are quantized, and why the others are not.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { BlockQuantError, messageOf } from '../errors.js';
+import { Pattern } from '../patterns.js';
 
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
 /** @typedef {import('./types.js').SelectRules} SelectRules */
@@ -14,7 +15,7 @@ import { BlockQuantError, shown } from '../errors.js';
  */
 
 /**
- * Patterns are searched anywhere in a tensor's name. Without any, the container's own rules select. `include` adds what
+ * Patterns are searched anywhere in a tensor's name; those that are text are read as Python's. Without any, the container's own rules select. `include` adds what
  * it matches, `exclude` takes away, and wins.
  * @typedef {object} SelectOptions
  * @property {(RegExp | string)[] | RegExp | string} [include]
@@ -60,19 +61,16 @@ function keep(reason) {
 /**
  * @param {(RegExp | string)[] | RegExp | string | undefined} given
  * @param {string} option
- * @returns {RegExp[]}
+ * @returns {(RegExp | Pattern)[]}
  */
 function patterns(given, option) {
-	if (given === undefined) return [];
-	return (Array.isArray(given) ? given : [given]).map((pattern) => {
+	return [given ?? []].flat().map((pattern) => {
+		// Without "g" and "y", whose `test` remembers where the last match ended.
+		if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''));
 		try {
-			// Without "g" and "y", whose `test` remembers where the last match ended.
-			const { source, flags } = new RegExp(pattern);
-			return new RegExp(source, flags.replace(/[gy]/g, ''));
+			return new Pattern(pattern);
 		} catch (cause) {
-			throw new BlockQuantError('bad-argument', `${option}: ${shown(pattern)} is no regular expression`, {
-				cause,
-			});
+			throw new BlockQuantError('bad-argument', `${option}: ${messageOf(cause)}`, { cause });
 		}
 	});
 }

@@ -89,7 +89,7 @@ test('what is quantized by default, and the reasons', async () => {
 	bad({ include: ['point'] }, 'bad-shape', /^tensor "point.weight": [^\n]*cannot take shape \[\][^\n]*$/);
 	bad({ include: ['wide'] }, 'unsupported', /F64/);
 	bad({ include: ['^a.bias'] }, 'unsupported', /a bias/);
-	bad({ include: ['('] }, 'bad-argument', /no regular expression/);
+	bad({ include: ['('] }, 'bad-argument', /include: pattern "\(" cannot be read/);
 	bad({ exclude: ['.'] }, 'nothing-to-do', /no tensor is selected/);
 	bad({ scheme: 'w4a61' }, 'unknown-scheme', /w4a16/);
 });
