@@ -11,7 +11,7 @@ const bufferOf = getter('buffer');
 const offsetOf = getter('byteOffset');
 const lengthOf = getter('length');
 
-const KINDS = { Float32Array, Float64Array, Int8Array, Int32Array, Uint16Array, Uint8Array };
+const KINDS = { Float32Array, Float64Array, Int8Array, Int32Array, Uint16Array, Uint32Array, Uint8Array };
 
 /**
  * A plain view of the same numbers, without what a subclass may do to subarray() or length.

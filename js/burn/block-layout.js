@@ -1,13 +1,20 @@
 // block-layout.js - Burn's BlockLayout: which block of a tensor an element is in.
 // SPDX-License-Identifier: MIT
 
-/** @typedef {import('./block-size.js').BlockSize} BlockSize */
+import { checkShape } from '../arrays/plan.js';
+import { BlockQuantError, shown } from '../errors.js';
+import { BlockSize } from './block-size.js';
+import { checkIndex } from './check.js';
 
 export class BlockLayout {
 	#axes;
+	#count;
 
 	/** @param {readonly number[]} shape @param {BlockSize} blockSize its blocks at the ends may be partial */
 	constructor(shape, blockSize) {
+		checkShape(shape);
+		if (!(blockSize instanceof BlockSize))
+			throw new BlockQuantError('bad-argument', `blockSize: expected a BlockSize, got ${shown(blockSize)}`);
 		const edges = blockSize.toDims(shape.length);
 		const counts = blockSize.numBlocks(shape);
 		let stride = 1;
@@ -21,12 +28,14 @@ export class BlockLayout {
 				return placed;
 			});
 		this.numBlocks = stride;
+		this.#count = shape.reduce((product, dim) => product * dim, 1);
 		/** Whether no block is partial. */
 		this.divides = this.#axes.every(({ dim, edge }) => dim % edge === 0);
 	}
 
 	/** Row-major index of the block that holds an element. @param {number} element row-major index */
 	blockOf(element) {
+		checkIndex('element', element, this.#count - 1);
 		let block = 0;
 		let rest = element;
 		for (const { dim, edge, stride } of this.#axes) {
@@ -38,6 +47,7 @@ export class BlockLayout {
 
 	/** Whether no element is missing from a block. @param {number} block row-major index */
 	isWhole(block) {
+		checkIndex('block', block, this.numBlocks - 1);
 		return this.#axes.every(({ dim, edge, count, stride }) => {
 			const at = Math.floor(block / stride) % count;
 			return (at + 1) * edge <= dim;

@@ -4,12 +4,13 @@
 import { planTensor } from '../arrays/plan.js';
 import { repack } from '../arrays/repack.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
+import { arrayOf } from './check.js';
 import { fromBurn } from './from.js';
 import { QuantScheme } from './quant-scheme.js';
 import { globalScaleDtype, globalScaleSize, paramsShape, quantizedDataLen, scaleSize } from './sizes.js';
-import { SCALE_DTYPES } from './tables.js';
+import { QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 import { toBurn } from './to.js';
 
 /** @typedef {import('../arrays/quantize.js').QuantizedTensor} QuantizedTensor */
@@ -49,6 +50,25 @@ function planarOf(scheme) {
 	return said;
 }
 
+/** @param {string} name @param {any} parts */
+function partsOf(name, parts) {
+	if (parts && typeof parts === 'object') return parts;
+	throw new BlockQuantError('bad-argument', `${name}: expected an object, got ${shown(parts)}`);
+}
+
+/** Refuses codes that would be cut. Those of floats, and indices of a table, are bits without a sign. @param {Int8Array} codes @param {QuantScheme} scheme */
+function checkCodes(codes, { value, table }) {
+	const { bits, isFloat } = QUANT_VALUES[value];
+	const count = 2 ** bits;
+	const low = isFloat || table ? 0 : -count / 2;
+	const at = bits < 8 ? codes.findIndex((code) => code < low || code >= low + count) : -1;
+	if (at >= 0)
+		throw new BlockQuantError(
+			'bad-argument',
+			`codes: ${codes[at]} at index ${at} is no code of ${value}; expected ${low} to ${low + count - 1}`,
+		);
+}
+
 export class QuantizedBytes {
 	/**
 	 * @param {Uint8Array} bytes
@@ -58,21 +78,23 @@ export class QuantizedBytes {
 	 */
 	constructor(bytes, scheme, shape) {
 		const expected = quantizedDataLen(scheme, shape);
-		if (bytes.length !== expected)
+		const plain = arrayOf('bytes', bytes, 'Uint8Array');
+		if (plain.length !== expected)
 			throw new BlockQuantError(
 				'bad-shape',
-				`a tensor [${shape.join(', ')}] of ${scheme.value} in ${scheme.store.kind} takes ${expected} bytes, got ${bytes.length}`,
+				`a tensor [${shape.join(', ')}] of ${scheme.value} in ${scheme.store.kind} takes ${expected} bytes, got ${plain.length}`,
 			);
-		this.bytes = bytes;
+		this.bytes = plain;
 		this.scheme = scheme;
 		this.shape = Object.freeze([...shape]);
 		Object.freeze(this);
 	}
 
 	/** What quantize() made under a scheme that Burn can say. @param {QuantizedTensor} quantized */
-	static of({ scheme, shape, bytes }) {
+	static of(quantized) {
+		const { scheme, shape, bytes } = partsOf('quantized', quantized);
 		const said = new QuantScheme(toBurn(resolveScheme(scheme)));
-		return new QuantizedBytes(/** @type {Uint8Array} */ (bytes), said, shape);
+		return new QuantizedBytes(bytes, said, shape);
 	}
 
 	/**
@@ -83,11 +105,17 @@ export class QuantizedBytes {
 	 *   are floats; scales: over the grid of blocks, to the nearest number of their dtype; global: the tensor-wide scale above them
 	 * @throws {BlockQuantError} bad-argument, bad-shape
 	 */
-	static write(scheme, shape, { codes, scales, global = null }) {
+	static write(scheme, shape, parts) {
+		const { global = null, ...arrays } = partsOf('parts', parts);
+		const codes = arrayOf('codes', arrays.codes, 'Int8Array');
+		const scales = arrayOf('scales', arrays.scales, 'Float32Array');
+		if (global !== null && typeof global !== 'number')
+			throw new BlockQuantError('bad-argument', `global: expected a number or null, got ${shown(global)}`);
 		const outer = globalScaleDtype(scheme);
+		const grid = paramsShape(shape, scheme);
 		const counts = [
 			{ what: 'code(s)', found: codes.length, expected: countOf(shape) },
-			{ what: 'scale(s)', found: scales.length, expected: countOf(paramsShape(shape, scheme)) },
+			{ what: 'scale(s)', found: scales.length, expected: countOf(grid) },
 			{ what: 'tensor-wide scale(s)', found: global === null ? 0 : 1, expected: outer ? 1 : 0 },
 		];
 		for (const { what, found, expected } of counts)
@@ -96,6 +124,7 @@ export class QuantizedBytes {
 					'bad-argument',
 					`a tensor [${shape.join(', ')}] of this scheme has ${expected} ${what}, got ${found}`,
 				);
+		checkCodes(codes, scheme);
 		const stored = [
 			new Uint8Array(codes.buffer, codes.byteOffset, codes.length),
 			encoded(scheme.scaleDtype, scales),

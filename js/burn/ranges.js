@@ -1,9 +1,12 @@
 // ranges.js - Burn's calibration: the range of every block, and the scales that it asks for before they are rounded.
 // SPDX-License-Identifier: MIT
 
+import { checkShape } from '../arrays/plan.js';
 import { quantize } from '../arrays/quantize.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockLayout } from './block-layout.js';
+import { arrayOf } from './check.js';
+import { checkScheme } from './quant-scheme.js';
 import { globalScaleDtype, quantizable } from './sizes.js';
 import { CALIBRATIONS, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 
@@ -60,14 +63,17 @@ function absMean(data, shape, { block }) {
  * @throws {BlockQuantError} bad-argument, bad-shape
  */
 export function computeRange(scheme, data, shape, calibration = 'MinMax') {
+	checkScheme(scheme);
+	checkShape(shape);
+	const plain = arrayOf('data', data, 'Float32Array');
 	const count = shape.reduce((product, dim) => product * dim, 1);
-	if (count !== data.length || count === 0)
+	if (count !== plain.length || count === 0)
 		throw new BlockQuantError(
 			'bad-shape',
-			`shape [${shape.join(', ')}] has ${count} values, data has ${data.length}; expected as many, at least one`,
+			`shape [${shape.join(', ')}] has ${count} values, data has ${plain.length}; expected as many, at least one`,
 		);
-	if (calibration === 'MinMax') return minMax(data, shape, scheme);
-	if (calibration === 'AbsMean') return absMean(data, shape, scheme);
+	if (calibration === 'MinMax') return minMax(plain, shape, scheme);
+	if (calibration === 'AbsMean') return absMean(plain, shape, scheme);
 	throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);
 }
 
@@ -78,7 +84,16 @@ export function computeRange(scheme, data, shape, calibration = 'MinMax') {
  * @returns {QParams}
  * @throws {BlockQuantError} unsupported: block scales that span all of float32 cannot stand under another
  */
-export function computeQParams(scheme, { min, max }) {
+export function computeQParams(scheme, range) {
+	checkScheme(scheme);
+	const [min, max] = /** @type {const} */ (['min', 'max']).map((end) =>
+		arrayOf(`range.${end}`, range?.[end], 'Float32Array'),
+	);
+	if (min.length !== max.length)
+		throw new BlockQuantError(
+			'bad-argument',
+			`range: ${min.length} minima and ${max.length} maxima; expected as many`,
+		);
 	const [low, high] = QUANT_VALUES[scheme.value].range;
 	const scales = min.map((lo, i) => Math.fround(2 * Math.max(Math.abs(lo), Math.abs(max[i]))) / (high - low));
 	if (globalScaleDtype(scheme) === null) return { scales, global: null };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { theCore } from '../core/init.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { SCALE_DTYPES } from './tables.js';
 import { scaleSize } from './sizes.js';
 
@@ -14,6 +14,7 @@ import { scaleSize } from './sizes.js';
  */
 export function scaleToDtype(scale, dtype) {
 	scaleSize(dtype);
-	if (scale < 0) throw new BlockQuantError('bad-argument', `scale: expected none below 0, got ${scale}`);
+	if (typeof scale !== 'number' || scale < 0)
+		throw new BlockQuantError('bad-argument', `scale: expected a number not below 0, got ${shown(scale)}`);
 	return theCore().roundUp(SCALE_DTYPES[dtype].dtype, scale);
 }

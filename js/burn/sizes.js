@@ -1,7 +1,9 @@
 // sizes.js - what a tensor takes under one of Burn's schemes.
 // SPDX-License-Identifier: MIT
 
+import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { checkScheme } from './quant-scheme.js';
 import { SCALE_DTYPES } from './tables.js';
 
 /** @typedef {import('./quant-scheme.js').QuantScheme} QuantScheme */
@@ -10,7 +12,10 @@ import { SCALE_DTYPES } from './tables.js';
 const MAX_NESTED = SCALE_DTYPES.F16.max;
 
 /** Dtype of the tensor-wide scale above block scales, null without both. @param {QuantScheme} scheme */
-export const globalScaleDtype = ({ block, tensor }) => (block ? tensor : null);
+export function globalScaleDtype(scheme) {
+	checkScheme(scheme);
+	return scheme.block ? scheme.tensor : null;
+}
 
 /** Bytes of the tensor-wide scale above block scales, 0 without both. @param {QuantScheme} scheme */
 export function globalScaleSize(scheme) {
@@ -38,7 +43,11 @@ export function quantizable(scheme) {
  * @param {readonly number[]} shape
  * @param {QuantScheme} scheme
  */
-export const paramsShape = (shape, { block }) => (block ? block.size.numBlocks(shape) : [1]);
+export function paramsShape(shape, scheme) {
+	checkScheme(scheme);
+	checkShape(shape);
+	return scheme.block ? scheme.block.size.numBlocks(shape) : [1];
+}
 
 /**
  * Lines of codes as they are stored: along the packed axis, each of whole words.
@@ -66,6 +75,8 @@ export function linesOf(scheme, shape) {
  * @param {readonly number[]} shape
  */
 export function quantizedDataLen(scheme, shape) {
+	checkScheme(scheme);
+	checkShape(shape);
 	const { lines, lineBytes } = linesOf(scheme, shape);
 	const scales = paramsShape(shape, scheme).reduce((product, size) => product * size, 1);
 	const nbytes = lines * lineBytes + scales * scaleSize(scheme.scaleDtype) + globalScaleSize(scheme);

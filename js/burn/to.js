@@ -5,12 +5,12 @@ import { mustReadBack } from '../scheme/stated.js';
 import { fromBurn } from './from.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { edgesOfJson } from './block-size.js';
-import { QuantScheme } from './quant-scheme.js';
+import { edgesOfJson } from './edges.js';
+import { fieldsJson, readFields } from './fields.js';
 import { CALIBRATIONS, LAYOUT, nameOf, PACKINGS, QUANT_VALUES, RULES, SCALE_DTYPES } from './tables.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
-/** @typedef {import('./quant-scheme.js').QuantSchemeFields} QuantSchemeFields */
+/** @typedef {import('./fields.js').QuantSchemeFields} QuantSchemeFields */
 
 /** Full-range integers, whose codes are those of a table. @type {Record<number, string>} */
 const INDICES = { 4: 'Q2F', 16: 'Q4F', 256: 'Q8F' };
@@ -49,7 +49,7 @@ function levelsOf(scales) {
 /**
  * The QuantScheme of a scheme, as serde writes it: fromBurn() of it makes the same bytes.
  * @param {string | Scheme} nameOrScheme
- * @returns {ReturnType<QuantScheme['toJSON']>} with `table`, which Burn keeps beside it, where values are a codebook's
+ * @returns {ReturnType<typeof fieldsJson>} with `table`, which Burn keeps beside it, where values are a codebook's
  * @throws {BlockQuantError} unsupported: what Burn cannot say
  */
 export function toBurn(nameOrScheme) {
@@ -71,11 +71,13 @@ export function toBurn(nameOrScheme) {
 		);
 	const { into = 'bytes', axis = 0 } = packing ?? {};
 	const kind = Object.keys(PACKINGS).find((name) => PACKINGS[name] === into);
-	const json = new QuantScheme({
-		...valueOf(value),
-		store: kind ? /** @type {any} */ ({ [kind]: axis }) : 'Native',
-		...levelsOf(scales),
-	}).toJSON();
+	const json = fieldsJson(
+		readFields({
+			...valueOf(value),
+			store: kind ? /** @type {any} */ ({ [kind]: axis }) : 'Native',
+			...levelsOf(scales),
+		}),
+	);
 	mustReadBack('Burn', scheme, () => fromBurn(json), ['calibration']);
 	return json;
 }

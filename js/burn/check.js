@@ -1,0 +1,36 @@
+// check.js - arguments of Burn's functions: what each has to be.
+// SPDX-License-Identifier: MIT
+
+import { plainArray } from '../arrays/typed.js';
+import { BlockQuantError, shown } from '../errors.js';
+
+/**
+ * A plain view of a typed array of one kind.
+ * @template {'Float32Array' | 'Int8Array' | 'Uint8Array' | 'Uint32Array'} Kind
+ * @param {string} name
+ * @param {unknown} array
+ * @param {Kind} kind
+ */
+export function arrayOf(name, array, kind) {
+	const plain = plainArray(array, [kind]);
+	if (!plain)
+		throw new BlockQuantError('bad-argument', `${name}: expected ${kind}, not detached; got ${shown(array)}`);
+	return plain;
+}
+
+/** @param {string} name @param {unknown} value @param {number} [most] @returns {asserts value is number} */
+export function checkIndex(name, value, most = Number.MAX_SAFE_INTEGER) {
+	if (!Number.isSafeInteger(value) || Number(value) < 0 || Number(value) > most)
+		throw new BlockQuantError(
+			'bad-argument',
+			`${name}: expected a whole number from 0 to ${most}, got ${shown(value)}`,
+		);
+}
+
+/** Axes that a tensor may have: as many as in any library. */
+const MAX_RANK = 64;
+
+/** @param {unknown} rank @returns {asserts rank is number} */
+export function checkRank(rank) {
+	checkIndex('rank', rank, MAX_RANK);
+}
