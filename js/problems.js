@@ -1,7 +1,8 @@
 // problems.js - all that is wrong with some JSON, told in one error.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError } from './errors.js';
+import { BlockQuantError, shown } from './errors.js';
+import { didYouMean } from './nearest.js';
 
 /** @typedef {{ field: string, message: string }} Problem */
 /** Says what is wrong with the value at hand, which then counts as unknown. @typedef {(message: string) => undefined} Fail */
@@ -31,6 +32,19 @@ export class Problems {
 			this.add(field, message);
 			return undefined;
 		};
+	}
+
+	/** Fields that there are not. @param {object} json @param {string[]} known @param {string[]} [beside] legal, but not worth telling */
+	checkFields(json, known, beside = []) {
+		for (const key of Object.keys(json))
+			if (!known.includes(key) && !beside.includes(key))
+				this.add(key, `unknown field; expected ${known.join(', ')}${didYouMean(key, known)}`);
+	}
+
+	/** A field that is a choice of words. @param {string} field @param {unknown} word @param {string[]} words */
+	checkWord(field, word, words) {
+		if (!words.includes(/** @type {string} */ (word)))
+			this.add(field, `expected ${words.join(', ')}; got ${shown(word)}${didYouMean(word, words)}`);
 	}
 
 	/** @throws {BlockQuantError} bad-scheme with every problem, if there are any */

@@ -1,8 +1,11 @@
 // bits.js - bits per weight as Core AI counts them, nested scales too (coreai.md, sections A.10 and 12.8).
 // SPDX-License-Identifier: MIT
 
+import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { checkOptions } from '../model/options.js';
 import { E8M0 } from './dtypes.js';
+import { readOptions } from './from.js';
 import { edgesOf, withAxis } from './granularity.js';
 import { parentEdges } from './nested.js';
 import { Problems } from '../problems.js';
@@ -34,10 +37,16 @@ function parameterBits(spec, weightBits) {
  * @param {{ dtype?: string, module?: string }} [options] dtype of the weights: float32 (default), float16, bfloat16; module:
  *   the class of the module that consumes them, Linear by default
  * @returns {{ bits: number, weights: number, bitsPerWeight: number }}
+ * @throws {BlockQuantError} bad-argument, bad-scheme, bad-shape
  */
-export function bitsPerWeight(json, shapes, { dtype = 'float32', module = 'Linear' } = {}) {
-	const weightBits = FLOAT_BITS[dtype];
-	if (weightBits === undefined)
+export function bitsPerWeight(json, shapes, options = {}) {
+	checkOptions(options, ['dtype', 'module']);
+	const { dtype = 'float32', ...rest } = options;
+	const { module } = readOptions(rest);
+	if (!Array.isArray(shapes) || !shapes.length)
+		throw new BlockQuantError('bad-argument', `shapes: expected a list of shapes, got ${shown(shapes)}`);
+	for (const shape of shapes) checkShape(shape);
+	if (!Object.hasOwn(FLOAT_BITS, dtype))
 		throw new BlockQuantError(
 			'bad-argument',
 			`dtype: expected ${Object.keys(FLOAT_BITS).join(', ')}; got ${shown(dtype)}`,
@@ -46,7 +55,7 @@ export function bitsPerWeight(json, shapes, { dtype = 'float32', module = 'Linea
 	const read = readSpec(json, problems);
 	problems.check();
 	const spec = { ...read, granularity: withAxis(read.granularity, module) };
-	const { block, parent } = parameterBits(spec, weightBits);
+	const { block, parent } = parameterBits(spec, FLOAT_BITS[dtype]);
 	let bits = 0;
 	let weights = 0;
 	for (const shape of shapes) {
@@ -58,5 +67,6 @@ export function bitsPerWeight(json, shapes, { dtype = 'float32', module = 'Linea
 		weights += count;
 		bits += count * derived(spec).n_bits + blocksOf(shape, edges) * block + parents * parent;
 	}
+	if (!weights) throw new BlockQuantError('bad-shape', `shapes: ${shown(shapes)} have no values`);
 	return { bits, weights, bitsPerWeight: bits / weights };
 }

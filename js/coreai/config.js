@@ -67,8 +67,7 @@ function checkFields(json, fields, problems) {
 		problems.add('', `expected an object of ${fields.join(', ')}; got ${shown(json)}`);
 		return false;
 	}
-	for (const key of Object.keys(json))
-		if (!fields.includes(key)) problems.add(key, `unknown field; expected ${fields.join(', ')}`);
+	problems.checkFields(json, fields);
 	return true;
 }
 
@@ -199,8 +198,7 @@ function readWhole(json, problems) {
 	const globals = MODULE_FIELDS.filter((field) => !MODULE_SPECS.includes(field));
 	if (!Array.isArray(preserved) || !preserved.every((name) => typeof name === 'string'))
 		problems.add('preserved_attributes', `expected a list of names, got ${shown(preserved)}`);
-	if (mode !== 'graph' && mode !== 'eager')
-		problems.add('execution_mode', `expected graph or eager, got ${shown(mode)}`);
+	problems.checkWord('execution_mode', mode, ['graph', 'eager']);
 	/** @param {string} field @param {(key: string) => string} wrong */
 	const modules = (field, wrong) =>
 		readMap(json[field], problems.within(field), (module, at) => readModule(module, at), wrong);

@@ -3,9 +3,10 @@
 
 import { MAX_RANK } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { checkOptions } from '../model/options.js';
 import { DTYPES, E8M0 } from './dtypes.js';
 import { NARROW, blockOfEdges } from '../scheme.js';
-import { edgesOf, withAxis } from './granularity.js';
+import { edgesOf, rankOf, withAxis } from './granularity.js';
 import { levelsOf, parentEdges } from './nested.js';
 import { Problems } from '../problems.js';
 import { readSpec } from './spec.js';
@@ -18,25 +19,26 @@ import { readSpec } from './spec.js';
 /**
  * @typedef {object} From
  * @property {Target} [target] what is quantized; default weight
- * @property {number} [rank] axes of the tensor; default those of a list of block sizes, else 2
+ * @property {number} [rank] axes of the tensor; default those of a list of block sizes, else of the weight of a convolution, else 2
  * @property {string} [module] class of the module that consumes a weight, which decides the axis where the granularity
  *   names none: Linear (default), Conv2d, Embedding, ConvTranspose2d, ...
  */
 
-/** @param {From} options @returns {{ target: Target, rank?: number, module: string }} */
-function checkOptions({ target = 'weight', rank, module = 'Linear', ...rest }) {
-	for (const name of Object.keys(rest))
-		throw new BlockQuantError('bad-argument', `unknown option ${name}; expected target, rank, module`);
+/**
+ * @param {From} options
+ * @param {string[]} [names] of those that there are
+ * @returns {{ target: Target, rank?: number, module: string }}
+ */
+export function readOptions(options, names = ['target', 'rank', 'module']) {
+	checkOptions(options, names);
+	const { target = 'weight', rank, module = 'Linear' } = options;
 	if (target !== 'weight' && target !== 'activation')
 		throw new BlockQuantError('bad-argument', `target: expected 'weight' or 'activation', got ${shown(target)}`);
 	if (rank !== undefined && !(Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK))
 		throw new BlockQuantError('bad-argument', `rank: expected 1 to ${MAX_RANK} axes, got ${shown(rank)}`);
+	if (typeof module !== 'string')
+		throw new BlockQuantError('bad-argument', `module: expected the name of a class, got ${shown(module)}`);
 	return { target, rank, module };
-}
-
-/** @param {Spec} spec @param {number | undefined} rank */
-function rankOf({ granularity: { block_size: size } }, rank) {
-	return rank ?? (Array.isArray(size) ? size.length : 2);
 }
 
 /** The levels of scales, and of mins if there are any. @param {Spec} spec @param {number} rank @param {Target} target @param {Problems} problems @returns {Level[]} */
@@ -72,10 +74,10 @@ function observerOf(spec, target, problems) {
 
 /** The scheme of a spec that was read. @param {Spec} spec @param {From} options @param {Problems} problems @returns {Scheme} */
 export function schemeOfSpec(spec, options, problems) {
-	const { target, rank, module } = checkOptions(options);
+	const { target, rank, module } = readOptions(options);
 	const placed = target === 'weight' ? { ...spec, granularity: withAxis(spec.granularity, module) } : spec;
 	const { value, min } = /** @type {import('./dtypes.js').DtypeRow} */ (DTYPES.get(spec.dtype));
-	const scales = levels(placed, rankOf(spec, rank), target, problems);
+	const scales = levels(placed, rank ?? rankOf(spec.granularity, target, module), target, problems);
 	const observer = observerOf(spec, target, problems);
 	const asymmetric = spec.qscheme === 'asymmetric';
 	const minval = spec.qformulation === 'minval';

@@ -41,14 +41,11 @@ export function readGranularity(json, problems) {
 		problems.add('', `expected an object with a type, got ${shown(json)}`);
 		return granularity;
 	}
-	if (!Object.hasOwn(KEYS, json.type)) {
-		problems.add('type', `expected ${Object.keys(KEYS).join(', ')}; got ${shown(json.type)}`);
-		return granularity;
-	}
+	problems.checkWord('type', json.type, Object.keys(KEYS));
+	if (!Object.hasOwn(KEYS, json.type)) return granularity;
 	granularity.type = json.type;
 	const keys = KEYS[/** @type {keyof typeof KEYS} */ (json.type)];
-	for (const key of Object.keys(json))
-		if (!keys.includes(key)) problems.add(key, `unknown key; expected ${keys.join(', ')}`);
+	problems.checkFields(json, keys);
 	if (json.axis !== undefined && json.axis !== null) {
 		granularity.axis = integerOf(json.axis) ?? null;
 		if (json.type === 'per_tensor') problems.add('axis', 'a whole tensor has no axis; expected null');
@@ -70,6 +67,21 @@ function readBlockSize({ block_size: size, axis }, granularity, problems) {
 	granularity.block_size = /** @type {number | number[]} */ (tuple ? sizes : sizes[0]);
 }
 
+/** A class of convolutions, with its axes of space. */
+const CONVOLUTION = /(?:^|\.)Conv(Transpose)?([123])d$/;
+
+/**
+ * The axes of a tensor where nobody says them.
+ * @param {Granularity} granularity
+ * @param {'weight' | 'activation'} target
+ * @param {string} module the consuming module's class
+ */
+export function rankOf({ block_size: size }, target, module) {
+	if (Array.isArray(size)) return size.length;
+	const space = target === 'weight' ? CONVOLUTION.exec(module)?.[2] : undefined;
+	return 2 + Number(space ?? 0);
+}
+
 /**
  * The axis that a granularity without one gets for the weight of a module.
  * @param {Granularity} granularity
@@ -80,7 +92,7 @@ export function withAxis(granularity, module) {
 	const { type, axis, block_size: size } = granularity;
 	if (module === undefined || axis !== null || type === 'per_tensor' || Array.isArray(size)) return granularity;
 	const axes = MODULE_AXES[/** @type {keyof typeof MODULE_AXES} */ (type)];
-	return { ...granularity, axis: /(^|\.)ConvTranspose[123]d$/.test(module) ? axes.transposed : axes.plain };
+	return { ...granularity, axis: CONVOLUTION.exec(module)?.[1] ? axes.transposed : axes.plain };
 }
 
 /**
@@ -105,7 +117,10 @@ export function edgesOf(granularity, rank, target, problems) {
 	}
 	const at = axis < 0 ? axis + rank : axis;
 	if (at < 0 || at >= rank) {
-		problems.add('axis', `${axis} is none of the ${rank} axes of the tensor`);
+		problems.add(
+			'axis',
+			`${axis} is none of the ${rank} axes of the tensor; expected ${-rank} to ${rank - 1}, or another rank`,
+		);
 		return edges;
 	}
 	// A block of a weight spans whole axes after the second, one of an activation its axis alone.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { checkBackend as check } from './backends.js';
+import { readOptions } from './from.js';
 import { specOf } from './spec.js';
 
 export { bitsPerWeight } from './bits.js';
@@ -13,7 +14,10 @@ export { assign, resolveConfig } from './resolve.js';
  * Refuses a spec that a backend cannot store: Torch, CoreAI or CoreML.
  * @param {any} json keyword arguments of QuantizationSpec
  * @param {string} backend
- * @param {Parameters<typeof check>[2]} [options]
- * @throws {import('../errors.js').BlockQuantError} unsupported, with every reason; bad-scheme
+ * @param {Pick<import('./from.js').From, 'target' | 'rank'>} [options]
+ * @throws {import('../errors.js').BlockQuantError} unsupported, with every reason; bad-scheme, bad-argument
  */
-export const checkBackend = (json, backend, options) => check(specOf(json), backend, options);
+export function checkBackend(json, backend, options = {}) {
+	const { target, rank } = readOptions(options, ['target', 'rank']);
+	check(specOf(json), backend, { target, rank });
+}

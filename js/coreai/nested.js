@@ -42,9 +42,8 @@ export function checkNested(spec, json, problems) {
 		problems.add('qparam_calculator_cls', 'the ranges are those of the outer spec; expected default or static');
 	if (spec.granularity?.type === 'per_channel' && spec.granularity.axis === null)
 		problems.add('granularity.axis', 'missing: which axis of the grid of scales?');
-	if (json?.parent_dtype !== undefined && !Object.hasOwn(PARENTS, json.parent_dtype))
-		problems.add('parent_dtype', `expected ${Object.keys(PARENTS).join(', ')}; got ${shown(json.parent_dtype)}`);
-	else spec.parent_dtype = json?.parent_dtype ?? 'float32';
+	spec.parent_dtype = json?.parent_dtype === undefined ? 'float32' : json.parent_dtype;
+	problems.checkWord('parent_dtype', spec.parent_dtype, Object.keys(PARENTS));
 }
 
 /**

@@ -1,8 +1,11 @@
 // resolve.js - which config each module gets, and which spec each of its tensors (coreai.md, section 8).
 // SPDX-License-Identifier: MIT
 
+import { BlockQuantError, shown } from '../errors.js';
+import { checkOptions } from '../model/options.js';
 import { checkBackend } from './backends.js';
 import { schemeOfSpec } from './from.js';
+import { checkModules } from './modules.js';
 import { Pattern } from '../patterns.js';
 import { Problems } from '../problems.js';
 
@@ -10,24 +13,8 @@ import { Problems } from '../problems.js';
 /** @typedef {import('./config.js').OpConfig} OpConfig */
 /** @typedef {import('./config.js').Specs} Specs */
 /** @typedef {import('./spec.js').Spec} Spec */
-
-/**
- * @typedef {object} Op inside a module
- * @property {string} name such as `layers.0.linear`
- * @property {string} type such as `linear`
- * @property {number} [inputs] activations that come in; default 1
- * @property {number} [axes] of its activations; default those of a convolution or pooling with a batch, else 2
- * @property {string[]} [states] local names of the parameters that it consumes; default all of the module
- */
-
-/**
- * @typedef {object} Module of a model, in the model's order
- * @property {string} name dotted; that of the model itself is ''
- * @property {string} type full path of its class
- * @property {string[]} [aliases] other names, if it is shared
- * @property {Record<string, number[]>} [parameters] shapes by local name
- * @property {Op[]} [ops] default: one of its class where that is an op of its own
- */
+/** @typedef {import('./modules.js').Op} Op */
+/** @typedef {import('./modules.js').Module} Module */
 
 /** Classes that are an op. @type {Record<string, string>} */
 const CLASS_OPS = {
@@ -78,8 +65,12 @@ const last = (map, test) => [...map].reverse().find(([key]) => test(key))?.[1];
  * @param {import('./config.js').QuantizerConfig} config
  * @param {Module[]} modules
  * @returns {Map<string, Assigned>} by name
+ * @throws {BlockQuantError} bad-argument
  */
 export function assign(config, modules) {
+	if (!(config?.module_name_configs instanceof Map))
+		throw new BlockQuantError('bad-argument', `config: expected what readConfig() gives, got ${shown(config)}`);
+	checkModules(modules);
 	/** @type {Map<string, Assigned>} */
 	const assigned = new Map();
 	const upwards = [...modules].sort((a, b) => depth(b.name) - depth(a.name));
@@ -192,9 +183,13 @@ function resolved(module, { op, kind, key, spec, axes }, schedule, backend) {
  * @param {{ backend?: string, tensor?: (module: Module, local: string) => string }} [options] backend: Torch, CoreAI,
  *   CoreML; tensor: the name that modules which share a parameter give it
  * @returns {Resolved[]}
- * @throws {import('../errors.js').BlockQuantError} unsupported, bad-scheme
+ * @throws {BlockQuantError} unsupported, bad-scheme, bad-argument
  */
-export function resolveConfig(config, modules, { backend, tensor = ({ name }, local) => `${name}.${local}` } = {}) {
+export function resolveConfig(config, modules, options = {}) {
+	checkOptions(options, ['backend', 'tensor']);
+	const { backend, tensor = ({ name }, local) => `${name}.${local}` } = options;
+	if (typeof tensor !== 'function')
+		throw new BlockQuantError('bad-argument', `tensor: expected a function, got ${shown(tensor)}`);
 	const assigned = assign(config, modules);
 	/** One parameter has one spec wherever it is used: that of the most specific entry. @type {Map<string, { rank: number, module: Module, said: Said }>} */
 	const chosenOf = new Map();

@@ -111,18 +111,12 @@ export function readSpec(json, problems, more = []) {
 		problems.add('', `expected an object of QuantizationSpec's fields, got ${shown(json)}`);
 		return spec;
 	}
-	const fields = [...FIELDS, ...more];
-	for (const key of Object.keys(json))
-		if (!fields.includes(key) && !DERIVED.includes(key))
-			problems.add(key, `unknown field; expected ${fields.join(', ')}`);
-
+	problems.checkFields(json, [...FIELDS, ...more], DERIVED);
 	spec.dtype = canonical(json.dtype === undefined ? 'int8' : json.dtype);
-	if (!DTYPES.has(spec.dtype))
-		problems.add('dtype', `expected one of ${[...DTYPES.keys()].join(', ')}; got ${shown(json.dtype)}`);
+	problems.checkWord('dtype', spec.dtype, [...DTYPES.keys()]);
 	for (const [field, words] of Object.entries(WORDS)) {
 		spec[field] = json[field] === undefined ? words[0] : json[field];
-		if (!words.includes(spec[field]))
-			problems.add(field, `expected ${words.join(', ')}; got ${shown(json[field])}`);
+		problems.checkWord(field, spec[field], words);
 	}
 	spec.granularity = readGranularity(
 		json.granularity === undefined ? { type: 'per_tensor' } : json.granularity,

@@ -4,7 +4,9 @@
 import { BlockQuantError, shown } from '../errors.js';
 import { E8M0, dtypeOfValue } from './dtypes.js';
 import { mustReadBack } from '../scheme/stated.js';
-import { fromCoreAI } from './from.js';
+import { fromCoreAI, readOptions } from './from.js';
+import { edgesOf } from './granularity.js';
+import { Problems } from '../problems.js';
 import { resolveScheme } from '../presets.js';
 import { NARROW } from '../scheme.js';
 import { nestedOfLevels } from './nested.js';
@@ -18,52 +20,57 @@ function refuse(field, reason) {
 	throw new BlockQuantError('unsupported', `Core AI cannot say scheme.${field}: ${reason}`);
 }
 
-/** The same granularity for tensors of two axes, or of as many as a list of edges has. @param {Block} block */
-function granularityOf(block) {
-	if (block === 'tensor') return { type: 'per_tensor' };
-	if (block === 'channel') return { type: 'per_channel', axis: 0 };
-	if (typeof block === 'number') return { type: 'per_block', axis: -1, block_size: block };
-	const own = block.filter((edge) => edge !== -1);
-	if (own.length === 1 && own[0] === 1) return { type: 'per_channel', axis: block.indexOf(1) };
-	if (block.length === 2 && block[1] === 1 && block[0] > 1)
-		return { type: 'per_block', axis: 0, block_size: block[0] };
-	return { type: 'per_block', block_size: block };
-}
+/**
+ * A tensor that the JSON is for. What a granularity says depends on its axes; the JSON says how many where it lists block
+ * sizes.
+ * @typedef {{ target: import('./from.js').Target, rank?: number }} Place
+ */
 
-/** @param {Block} block @param {number} rank */
-function edgesOf(block, rank) {
-	const edges = block === 'channel' ? [-1] : Array.isArray(block) ? block : [block];
+/** The edges of a block on every axis. @param {Exclude<Block, 'tensor'>} block @param {number} rank */
+function edgesOnAll(block, rank) {
+	const edges = block === 'channel' ? [-1] : [block].flat();
+	if (edges.length > rank) refuse('scales', `blocks of ${edges.length} axes are none of a tensor of ${rank}`);
 	return [...Array(rank - edges.length).fill(1), ...edges];
 }
 
-/** The granularity of parents on the grid of inner blocks. @param {Level} inner @param {Level} outer */
-function nestedGranularity(inner, outer) {
-	if (outer.block === 'tensor' || inner.block === 'tensor') return granularityOf('tensor');
-	const rank = Math.max(2, ...[inner, outer].map(({ block }) => (Array.isArray(block) ? block.length : 1)));
-	const small = edgesOf(inner.block, rank);
-	const cells = edgesOf(outer.block, rank).map((edge, i) => (edge === -1 || small[i] === -1 ? -1 : edge / small[i]));
-	if (!cells.every(Number.isInteger))
-		refuse('scales[1].block', `${shown(outer.block)} is not made of whole blocks of ${shown(inner.block)}`);
-	const first = cells.findIndex((edge) => edge !== 1);
-	return granularityOf(
-		rank > 2 ? cells : first < 0 ? 1 : first === 0 ? cells : cells[1] === -1 ? 'channel' : cells[1],
+/** The shortest granularity that means these edges there. @param {number[]} edges @param {Place} place */
+function granularityOf(edges, { target, rank = 2 }) {
+	const sized = edges.flatMap((size, axis) => (size > 0 ? [{ type: 'per_block', axis, block_size: size }] : []));
+	const short = [...edges.map((_, axis) => ({ type: 'per_channel', axis })), ...sized.reverse()].find(
+		(each) => String(edgesOf(each, rank, target, new Problems())) === String(edges),
 	);
+	return short ?? { type: 'per_block', block_size: edges };
 }
 
-/** @param {Scheme} scheme */
-function scalesOf({ scales, observer }) {
+/** The granularity of parents on the grid of inner blocks. @param {Level[]} levels @param {number} rank @param {Place} place */
+function nestedGranularity([inner, outer], rank, { target }) {
+	if (outer.block === 'tensor' || inner.block === 'tensor') return { type: 'per_tensor' };
+	const small = edgesOnAll(inner.block, rank);
+	const cells = edgesOnAll(outer.block, rank).map((edge, i) =>
+		edge === -1 || small[i] === -1 ? -1 : edge / small[i],
+	);
+	if (!cells.every(Number.isInteger))
+		refuse('scales[1].block', `${shown(outer.block)} is not made of whole blocks of ${shown(inner.block)}`);
+	return granularityOf(cells, { target, rank });
+}
+
+/** @param {Scheme} scheme @param {Place} place */
+function scalesOf({ scales, observer }, place) {
 	const [inner, outer, more] = scales;
+	const rank = place.rank ?? Math.max(2, ...scales.map(({ block }) => (Array.isArray(block) ? block.length : 1)));
+	const granularity =
+		inner.block === 'tensor' ? { type: 'per_tensor' } : granularityOf(edgesOnAll(inner.block, rank), place);
 	if (more) refuse('scales', 'one spec inside another is the most: two levels');
 	if (outer) {
 		const nested = nestedOfLevels(inner.dtype, outer.dtype);
 		if (!nested) refuse('scales', `no nested spec has codes of ${inner.dtype} under parents of ${outer.dtype}`);
-		return { qparam_qspec: { ...nested, granularity: nestedGranularity(inner, outer) } };
+		return { granularity, qparam_qspec: { ...nested, granularity: nestedGranularity(scales, rank, place) } };
 	}
-	if (inner.dtype === 'e8m0') return { scale_dtype: E8M0 };
+	if (inner.dtype === 'e8m0') return { granularity, scale_dtype: E8M0 };
 	const fixed = observer?.range?.every((end) => end !== null);
 	if (inner.dtype !== 'input' && !(fixed && inner.dtype === 'f32'))
 		refuse('scales[0].dtype', `a scale has the dtype of the weights, or e8m0; got ${inner.dtype}`);
-	return {};
+	return { granularity };
 }
 
 /** @param {Scheme} scheme @param {boolean} narrow */
@@ -78,10 +85,13 @@ function qschemeOf({ value, zero, mins, symmetric }, narrow) {
 /**
  * The QuantizationSpec that says the same, with only the fields that differ from its defaults.
  * @param {string | Scheme} nameOrScheme
+ * @param {Pick<import('./from.js').From, 'target' | 'rank'>} [options] which fromCoreAI() has to be given then, too
  * @returns {any}
  * @throws {BlockQuantError} unsupported, with the reason; unknown-scheme
  */
-export function toCoreAI(nameOrScheme) {
+export function toCoreAI(nameOrScheme, options = {}) {
+	const { target, rank } = readOptions(options, ['target', 'rank']);
+	const place = { target, rank };
 	const scheme = resolveScheme(nameOrScheme);
 	const { value, rules = 'plain', layout = 'planes', calibration = 'minmax', mins, activations, observer } = scheme;
 	if (rules !== 'coreai') refuse('rules', `it calculates by its own, not by ${shown(rules)}`);
@@ -99,12 +109,11 @@ export function toCoreAI(nameOrScheme) {
 		dtype,
 		...(qscheme !== 'symmetric' && { qscheme }),
 		...(mins && { qformulation: 'minval' }),
-		granularity: granularityOf(scheme.scales[0].block),
-		...scalesOf(scheme),
-		...(observer && { qparam_calculator_cls: observer.calculator }),
+		...scalesOf(scheme, place),
+		...((observer || place.target === 'activation') && { qparam_calculator_cls: observer?.calculator ?? 'static' }),
 		...(observer?.constant !== undefined && { averaging_constant: observer.constant }),
 		...(observer?.range && { float_range: observer.range }),
 	};
-	mustReadBack('Core AI', scheme, () => fromCoreAI(json));
+	mustReadBack('Core AI', scheme, () => fromCoreAI(json, place));
 	return json;
 }

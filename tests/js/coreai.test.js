@@ -167,6 +167,53 @@ test('round trips of every dtype, qscheme, formulation and granularity', () => {
 		assert.deepEqual(fromCoreAI(toCoreAI(fromCoreAI(spec))), fromCoreAI(spec), JSON.stringify(spec));
 });
 
+test('tensors of every rank: what is said for one is read for it', () => {
+	let count = 0;
+	for (const rank of [1, 2, 3, 4, 5])
+		for (const target of ['weight', 'activation']) {
+			const granularities = [{ type: 'per_tensor' }];
+			for (let axis = 0; axis < rank; axis++)
+				granularities.push({ type: 'per_channel', axis }, { type: 'per_block', axis, block_size: 4 });
+			granularities.push({ type: 'per_block', block_size: Array(rank).fill(2) });
+			granularities.push({
+				type: 'per_block',
+				block_size: Array.from({ length: rank }, (_, i) => (i % 2 ? -1 : 3)),
+			});
+			for (const granularity of granularities)
+				for (const inner of [
+					null,
+					{ type: 'per_tensor' },
+					{ type: 'per_block', axis: rank - 1, block_size: 2 },
+				]) {
+					const qparam_qspec = inner && { ...U8, granularity: inner };
+					const spec = { dtype: 'int4', granularity, qparam_qspec };
+					const scheme = fromCoreAI(spec, { target, rank });
+					const json = toCoreAI(scheme, { target, rank });
+					assert.deepEqual(fromCoreAI(json, { target, rank }), scheme, JSON.stringify([spec, json]));
+					// The words are the shortest that there are: lists only where nothing else says it.
+					const listed = Array.isArray(json.granularity.block_size);
+					if (!Array.isArray(granularity.block_size)) assert.ok(!listed, JSON.stringify([spec, json]));
+					// Without the rank a list says it, too.
+					if (target === 'weight' && !inner)
+						assert.deepEqual(fromCoreAI(toCoreAI(scheme)), scheme, JSON.stringify(spec));
+					count++;
+				}
+		}
+	assert.equal(count, 270);
+	assert.deepEqual(
+		toCoreAI(fromCoreAI({ granularity: { type: 'per_block', axis: 1, block_size: 32 } }, { rank: 4 }), { rank: 4 }),
+		{
+			dtype: 'int8',
+			granularity: { type: 'per_block', axis: 1, block_size: 32 },
+		},
+	);
+	const wide = fromCoreAI({ granularity: { type: 'per_block', block_size: [4, 2, 2] } });
+	assert.throws(() => toCoreAI(wide, { rank: 2 }), {
+		code: 'unsupported',
+		message: /blocks of 3 axes are none of a tensor of 2/,
+	});
+});
+
 test('toCoreAI says its presets and refuses those of others with the reason', () => {
 	for (const { name, scheme } of presets().values()) {
 		if (scheme.rules === 'coreai') {
