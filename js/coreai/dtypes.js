@@ -1,6 +1,8 @@
 // dtypes.js - the dtypes of Core AI's QuantizationSpec and what each is here (coreai.md, sections 2 and A).
 // SPDX-License-Identifier: MIT
 
+import { NARROW } from '../scheme.js';
+
 /**
  * @typedef {object} DtypeRow
  * @property {string} value the same in our language
@@ -47,5 +49,9 @@ export const PARENTS = { float32: 'f32', float16: 'f16', bfloat16: 'bf16' };
 /** @param {unknown} name */
 export const canonical = (name) => (typeof name === 'string' && Object.hasOwn(ALIASES, name) ? ALIASES[name] : name);
 
-/** The dtype that is this value in our language. @param {string} value */
-export const dtypeOfValue = (value) => [...DTYPES].find(([, dtype]) => dtype.value === value)?.[0];
+/** The dtype that is this value in our language, and whether its lowest code is left out. @param {unknown} value */
+export function dtypeOfValue(value) {
+	const narrow = typeof value === 'string' && value.endsWith(NARROW);
+	const whole = narrow ? value.slice(0, -NARROW.length) : value;
+	return { dtype: [...DTYPES].find(([, row]) => row.value === whole)?.[0], narrow };
+}

@@ -1,4 +1,5 @@
-// index.js - what only Core AI has, beside schemes: configs of whole models, what its backends store, how it counts bits.
+// index.js - what only Core AI has, beside schemes: configs of whole models, what its backends store, how it counts bits, its
+// gradient.
 // SPDX-License-Identifier: MIT
 
 import { checkBackend as check } from './backends.js';
@@ -7,6 +8,9 @@ import { specOf } from './spec.js';
 
 export { bitsPerWeight } from './bits.js';
 export { readConfig } from './config.js';
+export { onlyFor, setGlobal, setModuleName, setModuleType, without } from './edits.js';
+export { exportWeight } from './export.js';
+export { gradientMask } from './gradient.js';
 export { presetConfig } from './presets.js';
 export { assign, resolveConfig } from './resolve.js';
 

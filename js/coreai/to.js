@@ -8,7 +8,6 @@ import { fromCoreAI, readOptions } from './from.js';
 import { edgesOf } from './granularity.js';
 import { Problems } from '../problems.js';
 import { resolveScheme } from '../presets.js';
-import { NARROW } from '../scheme.js';
 import { nestedOfLevels } from './nested.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -101,8 +100,7 @@ export function toCoreAI(nameOrScheme, options = {}) {
 	if (mins && JSON.stringify(mins) !== JSON.stringify(scheme.scales))
 		refuse('mins', 'minval is stored as the scales are');
 	if (typeof value !== 'string') refuse('value', 'it has no tables of values');
-	const narrow = value.endsWith(NARROW);
-	const dtype = dtypeOfValue(narrow ? value.slice(0, -NARROW.length) : value);
+	const { dtype, narrow } = dtypeOfValue(value);
 	if (!dtype) refuse('value', `it has no dtype ${value}`);
 	const qscheme = qschemeOf(scheme, narrow);
 	const json = {

@@ -163,8 +163,8 @@ export class Observer {
 	}
 }
 
-/** @param {Weights} given @param {'f32' | 'f16' | 'bf16'} [said] */
-function asFloats(given, said) {
+/** The values of weights, widened to float32. @param {Weights} given @param {'f32' | 'f16' | 'bf16'} [said] */
+export function asFloats(given, said) {
 	const data = plainWeights(given);
 	const dtype = weightsDtype(data, said);
 	return widened(weightBytes(data, 0, data.length, dtype), dtype);

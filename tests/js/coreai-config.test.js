@@ -4,7 +4,17 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { fromCoreAI } from '../../js/coreai/from.js';
-import { assign, presetConfig, readConfig, resolveConfig } from '../../js/coreai/index.js';
+import {
+	assign,
+	onlyFor,
+	presetConfig,
+	readConfig,
+	resolveConfig,
+	setGlobal,
+	setModuleName,
+	setModuleType,
+	without,
+} from '../../js/coreai/index.js';
 import { createObserver } from '../../js/observers/observer.js';
 import { ready } from './support.js';
 
@@ -287,4 +297,66 @@ test('activations have the axes of their op, or those that it says', () => {
 		['conv.conv2d', [-1, 1, -1, -1]],
 		['a.matmul', [-1, 1, -1, -1]],
 	]);
+});
+
+test('edits: a setting for all, a class, a name; each gives a new config and takes no part of the old', () => {
+	const start = presetConfig('w8');
+	const before = structuredClone(start);
+	const names = setModuleName(setModuleName(start, 'head', weights('int2')), 'layers\\.1', weights('uint6'));
+	const edited = setModuleType(setGlobal(names, weights('int4')), 'app.Block', weights('int6'));
+	assert.deepEqual(dtypes(edited), {
+		'layers.0.q': 'int6',
+		'layers.0.k': 'int6',
+		'layers.1.q': 'uint6',
+		head: 'int2',
+	});
+	assert.deepEqual(start, before);
+	// A setting that is there is replaced where it stands, as its place among the others decides.
+	const again = setModuleName(names, 'head', null);
+	assert.deepEqual(Object.keys(again.module_name_configs), ['head', 'layers\\.1']);
+	assert.equal(dtypes(again).head, undefined);
+	assert.deepEqual(resolve(setGlobal(start, null)), []);
+	// The envelope of files is taken off; names are data, whatever they are.
+	const file = { quantization_config: before, quantization_spec: {} };
+	assert.deepEqual(setGlobal(file, null), { global_config: null });
+	assert.deepEqual(Object.keys(setModuleName(start, '__proto__', null).module_name_configs), ['__proto__']);
+});
+
+test('edits: only for some modules, and without some', () => {
+	const some = onlyFor(presetConfig('w4'), { type: LINEAR }, 'head');
+	assert.deepEqual(dtypes(some), { 'layers.0.q': 'int4', 'layers.0.k': 'int4', 'layers.1.q': 'int4', head: 'int4' });
+	assert.equal(some.global_config, null);
+	assert.deepEqual(dtypes(onlyFor(presetConfig('w4'), '.*\\.q')), { 'layers.0.q': 'int4', 'layers.1.q': 'int4' });
+	// A config that says nothing of all modules has the defaults for them.
+	assert.deepEqual(dtypes(onlyFor({}, 'head')), { head: 'int8' });
+	const others = without(presetConfig('w4'), 'head', { type: 'app.Block' });
+	assert.deepEqual(dtypes(others), {});
+	assert.deepEqual(dtypes(without(presetConfig('w4'), 'layers\\.0')), { 'layers.1.q': 'int4', head: 'int4' });
+	assert.deepEqual(without(presetConfig('w4')), presetConfig('w4'));
+	// Each target has a copy of its own.
+	some.module_name_configs.head.op_state_spec.weight.dtype = 'int2';
+	assert.equal(dtypes(some)['layers.0.q'], 'int4');
+	// An earlier setting of a target is replaced, a later one replaces.
+	const custom = setModuleName(presetConfig('w4'), 'head', weights('int2'));
+	assert.equal(dtypes(onlyFor(custom, 'head')).head, 'int4');
+	assert.equal(dtypes(setModuleName(onlyFor(custom, 'head'), 'head', weights('int2'))).head, 'int2');
+});
+
+test('edits that make no sense are refused', () => {
+	const config = presetConfig('w8');
+	const bad = { code: 'bad-argument' };
+	assert.throws(() => onlyFor(config), { ...bad, message: /at least one/ });
+	assert.throws(() => onlyFor(onlyFor(config, 'head'), 'layers'), { ...bad, message: /global_config is null/ });
+	for (const target of [null, 3, ['head'], { name: 'head' }])
+		for (const edit of [onlyFor, without]) assert.throws(() => edit(config, 'head', target), bad);
+	for (const edit of [onlyFor, without]) {
+		assert.throws(() => edit(config, '('), { code: 'bad-scheme', message: /module_name_configs.\(: / });
+		assert.throws(() => edit(config, { type: 'Linear' }), { code: 'bad-scheme', message: /full path of a class/ });
+		assert.throws(() => edit(null, 'head'), { code: 'bad-scheme' });
+	}
+	assert.throws(() => setGlobal(config, { module_state_spec: {} }), { code: 'bad-scheme' });
+	assert.throws(() => setModuleType(config, 'Linear', null), { code: 'bad-scheme' });
+	assert.throws(() => setModuleName(config, 'head', { op_state_spec: { weight: { dtype: 'int3' } } }), {
+		code: 'bad-scheme',
+	});
 });

@@ -8,6 +8,7 @@ import { dequantize, fakeQuantize, quantize } from '../../js/arrays/quantize.js'
 import { KERNELS } from '../../js/core/abi.js';
 import { DTYPES, canonical } from '../../js/coreai/dtypes.js';
 import { fromCoreAI } from '../../js/coreai/from.js';
+import { gradientMask } from '../../js/coreai/gradient.js';
 import { narrowed } from '../../js/arrays/floats.js';
 import { createObserver } from '../../js/observers/observer.js';
 import {
@@ -99,6 +100,7 @@ function checkCase({
 	codes,
 	fq,
 	fq_nonfinite: nonfinite,
+	ste_mask: mask,
 }) {
 	const { data, options } = input(name);
 	const scheme = fromCoreAI(spec, { target, rank: options.shape.length });
@@ -113,6 +115,8 @@ function checkCase({
 	if (nonfinite) return; // f16 ranges that overflow: scales are infinite, and what is made with them is no number
 	assert.ok(isGolden(codes, planes.values.bytes), `${id}: codes`);
 	assert.ok(isGolden(fq, narrowed(fake, options.dtype)), `${id}: fake quantized`);
+	if (mask !== undefined)
+		assert.ok(isGolden(mask, gradientMask(data, { ...options, scheme, ranges })), `${id}: gradient`);
 }
 
 function checkNested(row) {
