@@ -16,7 +16,7 @@ import { derived, readSpec } from '../../js/coreai/spec.js';
 import { toCoreAI } from '../../js/coreai/to.js';
 import { presets } from '../../js/presets.js';
 import { schemeOfJson } from '../../js/vocabularies.js';
-import { bitsCases, missing, tables, validation } from './coreai-support.js';
+import { sets, tables } from './coreai-support.js';
 import { ready } from './support.js';
 
 before(() => ready());
@@ -32,11 +32,9 @@ const deviations = () => tables().find((table) => table.constructions);
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const sorted = (object) => Object.fromEntries(Object.entries(object).sort());
 
-test('every construction has the verdict of coreai-opt 0.4.0, or one of the table of docs/coreai.md', {
-	skip: missing,
-}, () => {
+test('every construction has the verdict of coreai-opt 0.4.0, or one of the table of docs/coreai.md', () => {
 	const listed = deviations().constructions;
-	for (const { kwargs, result, where = [], resolved } of validation().constructions) {
+	for (const { kwargs, result, where = [], resolved } of sets[0].validation.constructions) {
 		const name = JSON.stringify(kwargs);
 		const problems = new Problems();
 		const spec = readSpec(revived(kwargs), problems);
@@ -251,10 +249,8 @@ test('a spec is told by its keys among JSON files of schemes', () => {
 	assert.deepEqual(schemeOfJson(spec), fromCoreAI(spec));
 });
 
-test('bits per weight are those of coreai-opt 0.4.0, nested codes and parents those of the table', {
-	skip: missing,
-}, () => {
-	for (const { spec, shapes, weight_dtype: dtype, total_bits, total_weights, bpw } of bitsCases())
+test('bits per weight are those of coreai-opt 0.4.0, nested codes and parents those of the table', () => {
+	for (const { spec, shapes, weight_dtype: dtype, total_bits, total_weights, bpw } of sets[0].bitsCases)
 		assert.deepEqual(
 			bitsPerWeight(spec, shapes, { dtype }),
 			{ bits: total_bits, weights: total_weights, bitsPerWeight: bpw },
