@@ -37,6 +37,14 @@ const hashed = ({ golden }, { id, steps, ...row }) => {
 	return { id, steps: steps?.map((step) => hashed({ golden }, step)), ...Object.fromEntries(own) };
 };
 
+test('what is stored has the hashes that are said', () => {
+	for (const { narrays, golden, isGolden } of sets)
+		for (let at = 0; at < narrays; at++) {
+			const { values } = golden(at);
+			if (values) assert.ok(isGolden(at, values), `array ${at}`);
+		}
+});
+
 if (sets.length > 1)
 	test('the part that the repository holds is one of the whole', () => {
 		const [part, whole] = sets;

@@ -31,6 +31,7 @@ function readSet(folder) {
 
 	return {
 		name: relative(root, folder),
+		narrays: index.arrays.length,
 		...{ cases: index.cases, sequences: index.sequences, nestedCases: index.composed_nested },
 		validation: readJson('validation.json'),
 		bitsCases: readJson('bits_per_weight.json').cases,
