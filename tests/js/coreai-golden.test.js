@@ -115,41 +115,20 @@ for (const kernels of KERNELS) {
 const scalesOf = (planes, { scales: [{ dtype }] }) =>
 	numbersOf(planes['scales.0'], dtype === 'e8m0' ? dtype : undefined);
 
-/** Of a scheme that fixes one end. */
-function rangesOf(scheme, data, options) {
-	const observer = createObserver(scheme, { target: 'weight' });
-	observer.observe(data, options);
-	return observer.ranges;
-}
-
 let turn = 0;
 
 /** A tensor through the core, every other one in small bands: its planes by name, and its fake-quantized values. */
-function run(data, options) {
-	const { infos, stored, fake } = throughCore({ data, ...options, bandBytes: turn++ % 2 ? 300 : MAX_BAND });
+function run(given) {
+	const { infos, stored, fake } = throughCore({ ...given, bandBytes: turn++ % 2 ? 300 : MAX_BAND });
 	const planes = infos.map(({ name, dtype }, p) => [name, { dtype, bytes: stored[p] }]);
 	return { planes: Object.fromEntries(planes), fake };
 }
 
-function checkCase({ areGolden, golden, input, isGolden }, each) {
-	const {
-		id,
-		spec,
-		target,
-		input: name,
-		scale,
-		zero_point: zero,
-		minval,
-		codes,
-		fq,
-		fq_nonfinite: nonfinite,
-		ste_mask: mask,
-	} = each;
-	const { data, options } = input(name);
-	const scheme = fromCoreAI(spec, { target, rank: options.shape.length });
-	const ranges = scheme.observer?.range?.includes(null) ? rangesOf(scheme, data, options) : undefined;
-	const { planes, fake } = run(data, { ...options, scheme, ranges });
-	assert.ok(areGolden(scale, scalesOf(planes, scheme)), `${id}: scale`);
+function checkCase({ areGolden, coreCase, golden, isGolden }, row) {
+	const { id, scale, zero_point: zero, minval, codes, fq, fq_nonfinite: nonfinite, ste_mask: mask } = row;
+	const given = coreCase(row);
+	const { planes, fake } = run(given);
+	assert.ok(areGolden(scale, scalesOf(planes, given.scheme)), `${id}: scale`);
 	if (planes.zeros) assert.deepEqual(numbersOf(planes.zeros), [...golden(zero).values], `${id}: zero point`);
 	if (planes['mins.0']) {
 		const mins = numbersOf(planes['mins.0']).map((min) => (min === 0 ? 0 : -min));
@@ -157,16 +136,15 @@ function checkCase({ areGolden, golden, input, isGolden }, each) {
 	}
 	if (nonfinite) return; // f16 ranges that overflow: scales are infinite, and what is made with them is no number
 	assert.ok(isGolden(codes, planes.values.bytes), `${id}: codes`);
-	assert.ok(isGolden(fq, narrowed(fake, options.dtype)), `${id}: fake quantized`);
-	if (mask !== undefined)
-		assert.ok(isGolden(mask, gradientMask(data, { ...options, scheme, ranges })), `${id}: gradient`);
+	assert.ok(isGolden(fq, narrowed(fake, given.dtype)), `${id}: fake quantized`);
+	const { data, ...options } = given;
+	if (mask !== undefined) assert.ok(isGolden(mask, gradientMask(data, options)), `${id}: gradient`);
 }
 
-function checkNested({ areGolden, golden, input, isGolden }, row) {
-	const { id, outer, nested, input: name } = row;
-	const { data, options } = input(name);
-	const scheme = fromCoreAI({ ...outer, qparam_qspec: nested });
-	const { planes, fake } = run(data, { ...options, scheme });
+function checkNested({ areGolden, golden, isGolden, nestedCase }, row) {
+	const { id } = row;
+	const given = nestedCase(row);
+	const { planes, fake } = run(given);
 	assert.ok(isGolden(row.scale_codes, planes['scales.0'].bytes), `${id}: scale codes`);
 	assert.ok(areGolden(row.scale_parent, numbersOf(planes['scales.1'], 'f32')), `${id}: scale parents`);
 	if (row.minval_codes !== undefined) {
@@ -177,7 +155,7 @@ function checkNested({ areGolden, golden, input, isGolden }, row) {
 		assert.deepEqual(numbersOf(planes.zeros), [...golden(row.zero_point).values], `${id}: zero points`);
 	assert.ok(isGolden(row.codes, planes.values.bytes), `${id}: codes`);
 	// The reference gives minus a min of 0 where the scale is 0 as well.
-	const perBlock = data.length / planes['scales.0'].bytes.length;
+	const perBlock = given.data.length / planes['scales.0'].bytes.length;
 	const values = fake.map((x, i) => {
 		const block = Math.floor(i / perBlock);
 		const nothing = planes['mins.0'] && !planes['scales.0'].bytes[block] && !planes['mins.0'].bytes[block];

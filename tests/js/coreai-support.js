@@ -6,6 +6,8 @@ import { join, relative } from 'node:path';
 import { narrowed } from '../../js/arrays/floats.js';
 import { NBYTES } from '../../js/core/abi.js';
 import { theCore } from '../../js/core/init.js';
+import { fromCoreAI } from '../../js/coreai/from.js';
+import { createObserver } from '../../js/observers/observer.js';
 import { goldenFolders, root, sha256 } from './support.js';
 
 const PLAIN = { F32: 'f32', F16: 'f16', BF16: 'bf16' };
@@ -29,19 +31,31 @@ function readSet(folder) {
 	const isGolden = (at, array) =>
 		sha256(new Uint8Array(array.buffer, array.byteOffset, array.byteLength)) === index.arrays[at].sha256;
 
+	/** An input by name: what quantize() takes. */
+	function input(name) {
+		const { dtype, shape, values } = golden(index.inputs[name].array);
+		return { data: values, options: { shape, dtype: dtype.toLowerCase() } };
+	}
+
+	/** What the core is given for a case; the ranges of a scheme that fixes one end are measured. */
+	function coreCase({ spec, target, input: name }) {
+		const { data, options } = input(name);
+		const scheme = fromCoreAI(spec, { target, rank: options.shape.length });
+		const given = { data, ...options, scheme };
+		return scheme.observer?.range?.includes(null) ? withRanges(given) : given;
+	}
+
 	return {
 		name: relative(root, folder),
 		narrays: index.arrays.length,
 		...{ cases: index.cases, sequences: index.sequences, nestedCases: index.composed_nested },
 		validation: readJson('validation.json'),
 		bitsCases: readJson('bits_per_weight.json').cases,
-		...{ golden, isGolden },
+		...{ golden, isGolden, input, coreCase },
 
-		/** An input by name: what quantize() takes. */
-		input(name) {
-			const { dtype, shape, values } = golden(index.inputs[name].array);
-			return { data: values, options: { shape, dtype: dtype.toLowerCase() } };
-		},
+		/** The same for a nested one. */
+		nestedCase: ({ outer, nested, input: name }) =>
+			coreCase({ spec: { ...outer, qparam_qspec: nested }, input: name }),
 
 		/** Whether these numbers are those of an array of the index: by value, as zeros may differ in sign, or by hash. */
 		areGolden(at, numbers) {
@@ -54,6 +68,13 @@ function readSet(folder) {
 			);
 		},
 	};
+}
+
+/** The same with the ranges that an observer finds. */
+export function withRanges({ data, scheme, ...options }) {
+	const observer = createObserver(scheme, { target: 'weight' });
+	observer.observe(data, options);
+	return { data, scheme, ...options, ranges: observer.ranges };
 }
 
 /** The part that the repository holds; then the whole, where the shared folder is checked out. */
