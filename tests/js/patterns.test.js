@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Pattern } from '../../js/patterns.js';
-import { goldenFolders } from './support.js';
+import { goldenFolders, random } from './support.js';
 
 const NAMES = [
 	'model.layers.0.mlp.experts.12.down_proj',
@@ -61,6 +61,48 @@ test('patterns that both languages spell alike mean what they mean to JavaScript
 			assert.equal(pattern.test(name), new RegExp(source).test(name), where);
 		}
 	}
+});
+
+/** A pattern that was made up; looking: inside of what looks around. */
+function madeUp(r, depth, looking = false) {
+	const one = () => ['a', 'b', '.', '[ab]', '[^a]', '\\w'][r.below(6)];
+	const inside = (more = looking) => (depth ? madeUp(r, depth - 1, more) : one());
+	const piece = () => {
+		const kind = r.below(looking ? 9 : 11);
+		if (kind > 8) return `(?${['=', '!', '<=', '<!'][r.below(4)]}${inside(true)})`;
+		const part = kind < 5 ? one() : `(${inside()})`;
+		return part + ['', '', '*', '+', '?', '{2}', '{1,2}', '{0,1}?', '*?'][r.below(9)];
+	};
+	const sequence = () => Array.from({ length: 1 + r.below(3) }, piece).join('');
+	const edges = r.below(6);
+	const all = Array.from({ length: 1 + r.below(2) }, sequence).join('|');
+	return edges === 0 ? `^${all}` : edges === 1 ? `${all}$` : edges === 2 ? `\\b${all}` : all;
+}
+
+test('thousands of patterns that were made up, against a matcher that backtracks', () => {
+	const r = random(11);
+	const names = ['', 'a', 'b', 'ab', 'ba', 'aab', 'abab', 'bbaa', 'a.b', 'b-ab'];
+	let found = 0;
+	for (let i = 0; i < 3000; i++) {
+		const source = madeUp(r, 2);
+		const pattern = new Pattern(source);
+		const [start, whole, any] = [
+			new RegExp(`(?:${source})`, 'y'),
+			new RegExp(`^(?:${source})$`),
+			new RegExp(source),
+		];
+		for (const name of names) {
+			start.lastIndex = 0;
+			const expected = [start.test(name), whole.test(name), any.test(name)];
+			assert.deepEqual(
+				[pattern.begins(name), pattern.covers(name), pattern.test(name)],
+				expected,
+				`${source} in ${name}`,
+			);
+			found += Number(expected[0]);
+		}
+	}
+	assert.ok(found > 6000 && found < 24_000, `${found} of 30000 match`);
 });
 
 test("Python's own spellings", () => {

@@ -96,6 +96,12 @@ test('the core allocates nothing, does no input or output, and keeps no state th
 	}
 });
 
+test('a pattern that is given as text is matched without backtracking', () => {
+	// select.js takes RegExps that a program made itself.
+	for (const name of JS.filter((each) => !['js/patterns.js', 'js/model/select.js'].includes(each)))
+		assert.doesNotMatch(withoutComments(read(name)), /\bRegExp\(|\.(match|matchAll|search)\((?!\/)/, name);
+});
+
 test('only the core sees a pointer, only node files see Node, entries alone import.meta', () => {
 	for (const name of JS) {
 		const code = withoutComments(read(name));
