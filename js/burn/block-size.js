@@ -4,15 +4,17 @@
 import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { checkRank } from './check.js';
-import { blockSizeProblem, canonical, edgesJson } from './edges.js';
+import { Problems } from '../problems.js';
+import { edgesJson, readList } from './edges.js';
 
 export class BlockSize {
 	/** @param {readonly number[]} edges 1 to 255 each; the ones in front do not count */
 	constructor(edges) {
-		const problem = blockSizeProblem(edges);
-		if (problem) throw new BlockQuantError('bad-scheme', `block size: ${problem}`);
+		const problems = new Problems();
+		const own = readList(edges, problems);
+		problems.check('bad-scheme', 'block size');
 		/** Canonical. @type {readonly number[]} */
-		this.edges = Object.freeze(canonical(edges));
+		this.edges = Object.freeze(own ?? []);
 		Object.freeze(this);
 	}
 

@@ -1,7 +1,11 @@
 // edges.js - the edges of Burn's blocks: up to five, aligned to a tensor's last axes, without the ones in front; as JSON.
 // SPDX-License-Identifier: MIT
 
+import { kind } from '../arguments.js';
 import { shown } from '../errors.js';
+import { isObject, readFields } from '../problems.js';
+
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 const MAX_AXES = 5;
 const MAX_EDGE = 255;
@@ -9,46 +13,34 @@ const MAX_EDGE = 255;
 /** @param {unknown} edge */
 const isEdge = (edge) => Number.isInteger(edge) && Number(edge) >= 1 && Number(edge) <= MAX_EDGE;
 
-/**
- * What is wrong with a list of edges; Burn keeps the first five of more, and divides by an edge of 0.
- * @param {unknown} edges
- * @returns {string | null}
- */
-export function blockSizeProblem(edges) {
-	if (!Array.isArray(edges) || !edges.every(isEdge))
-		return `expected a list of edges from 1 to ${MAX_EDGE}, got ${shown(edges)}`;
-	const axes = canonical(edges).length;
-	return axes > MAX_AXES ? `expected at most ${MAX_AXES} axes after the ones in front, got ${axes}` : null;
-}
-
-/** Without the ones in front. @param {readonly number[]} edges */
-export function canonical(edges) {
+/** Without the ones in front. @param {number[]} edges */
+function canonical(edges) {
 	const first = edges.findIndex((edge) => edge !== 1);
 	return first < 0 ? [] : edges.slice(first);
 }
 
-/**
- * The edges that some JSON says: a list, or what serde wrote; canonical.
- * @param {any} json
- * @returns {{ edges: number[], problem: null } | { edges: null, problem: string }}
- */
-export function edgesOfJson(json) {
-	let edges = json;
-	if (json && typeof json === 'object' && !Array.isArray(json)) {
-		const { storage, len, ...rest } = json;
-		const unknown = Object.keys(rest);
-		if (unknown.length)
-			return { edges: null, problem: `unknown field ${unknown.join(', ')}; expected storage, len` };
-		const whole = Array.isArray(storage) && storage.length === MAX_AXES && Number.isInteger(len);
-		if (!whole || len < 0 || len > MAX_AXES || storage.slice(len).some((edge) => edge !== 1))
-			return {
-				edges: null,
-				problem: `expected { storage: ${MAX_AXES} edges, 1 from len on, len: 0 to ${MAX_AXES} }, got ${shown(json)}`,
-			};
-		edges = storage.slice(0, len);
-	}
-	const problem = blockSizeProblem(edges);
-	return problem ? { edges: null, problem } : { edges: canonical(edges), problem: null };
+/** A list of edges, canonical; Burn keeps the first five of more, and divides by an edge of 0. @type {Reader<number[]>} */
+export function readList(edges, at) {
+	if (!Array.isArray(edges) || !edges.every(isEdge))
+		return at.fail(`expected a list of edges from 1 to ${MAX_EDGE}, got ${shown(edges)}`);
+	const own = canonical(edges);
+	if (own.length <= MAX_AXES) return own;
+	return at.fail(`expected at most ${MAX_AXES} axes after the ones in front, got ${own.length}`);
+}
+
+const STORED = {
+	storage: { read: kind((list) => Array.isArray(list) && list.length === MAX_AXES, `${MAX_AXES} edges`) },
+	len: { read: kind((n) => Number.isInteger(n) && n >= 0 && n <= MAX_AXES, `0 to ${MAX_AXES} axes`) },
+};
+
+/** The edges that some JSON says: a list, or what serde wrote; canonical. @type {Reader<number[]>} */
+export function readEdges(json, at) {
+	if (!isObject(json)) return readList(json, at);
+	const { storage, len } = readFields(STORED, json, at) ?? {};
+	if (!storage || len === undefined) return undefined;
+	if (storage.slice(len).every((/** @type {unknown} */ edge) => edge === 1))
+		return readList(storage.slice(0, len), at);
+	return at.fail(`expected edges of 1 from len (${len}) on, got ${shown(storage)}`);
 }
 
 /** As serde writes them. @param {readonly number[]} edges canonical */

@@ -1,9 +1,10 @@
 // fields.js - Burn's QuantScheme as JSON: read, every field checked, and written.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
-import { didYouMean } from '../nearest.js';
-import { edgesJson, edgesOfJson } from './edges.js';
+import { any, optional } from '../arguments.js';
+import { shown } from '../errors.js';
+import { Problems, isObject, nullable, readFields as readObject, word } from '../problems.js';
+import { edgesJson, readEdges } from './edges.js';
 import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 
 /**
@@ -14,6 +15,8 @@ import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.
 
 /** @typedef {{ edges: readonly number[], dtype: string }} BlockScale */
 
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
+
 /**
  * @typedef {object} QuantSchemeFields
  * @property {string} [value] default Q8F
@@ -23,12 +26,6 @@ import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.
  * @property {{ size: number[] | { storage: number[], len: number }, dtype: string } | null} [block]
  * @property {number[]} [table] what a code is worth under Lookup; Burn keeps it beside the scheme
  */
-
-const FIELDS = ['value', 'store', 'mode', 'tensor', 'block', 'table'];
-const DEFAULTS = { value: 'Q8F', store: { PackedU32: 0 }, mode: 'Symmetric', tensor: null, block: null };
-
-/** @param {unknown} value @returns {value is Record<string, unknown>} */
-const isObject = (value) => value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** Burn's words begin with capitals; what is compared has none. @param {string} word */
 const lower = (word) => [word.toLowerCase()];
@@ -44,94 +41,64 @@ const lower = (word) => [word.toLowerCase()];
  * @property {readonly number[] | null} table
  */
 
-/** Reads fields one by one and keeps what is wrong with each. */
-class Reader {
-	/** @type {string[]} */
-	problems = [];
+const readScale = word(Object.keys(SCALE_DTYPES), lower);
 
-	/** @param {string} field @param {string} problem */
-	refuse(field, problem) {
-		this.problems.push(`${field}: ${problem}`);
-	}
-
-	/** @param {string} field @param {unknown} name @param {string[]} names */
-	name(field, name, names) {
-		if (names.includes(/** @type {string} */ (name))) return /** @type {string} */ (name);
-		this.refuse(field, `expected one of ${names.join(', ')}; got ${shown(name)}${didYouMean(name, names, lower)}`);
-		return names[0];
-	}
-
-	/** @param {string} where @param {Record<string, unknown>} object @param {string[]} known */
-	fields(where, object, known) {
-		for (const field of Object.keys(object))
-			if (!known.includes(field))
-				this.refuse(where + field, `unknown field; expected ${known.join(', ')}${didYouMean(field, known)}`);
-	}
-
-	/** @param {unknown} json @returns {QuantStore} */
-	store(json) {
-		if (json === QUANT_STORES[0]) return { kind: 'Native' };
-		const packed = QUANT_STORES.slice(1);
-		const [[kind, dim] = [], ...more] = isObject(json) ? Object.entries(json) : [];
-		if (more.length || !packed.includes(kind ?? '') || !(Number.isSafeInteger(dim) && Number(dim) >= 0)) {
-			const forms = packed.map((name) => `{ "${name}": axis from the last }`).join(' or ');
-			this.refuse('store', `expected "Native" or ${forms}; got ${shown(json)}`);
-		}
-		return { kind: /** @type {'PackedU32'} */ (kind), dim: Number(dim) };
-	}
-
-	/** @param {unknown} json @returns {BlockScale | null} */
-	block(json) {
-		if (json === null) return null;
-		if (!isObject(json)) {
-			this.refuse('block', `expected { size, dtype } or null, got ${shown(json)}`);
-			return null;
-		}
-		this.fields('block.', json, ['size', 'dtype']);
-		const { edges, problem } = edgesOfJson(json.size);
-		if (problem !== null) this.refuse('block.size', problem);
-		return {
-			edges: edges ?? [],
-			dtype: this.name('block.dtype', json.dtype, Object.keys(SCALE_DTYPES)),
-		};
-	}
-
-	/** @param {unknown} table @param {{ mode: string, value: string }} scheme */
-	table(table, { mode, value }) {
-		if (mode !== 'Lookup') {
-			if (table !== undefined) this.refuse('table', `mode ${mode} has none`);
-			return null;
-		}
-		const { bits, isFloat } = QUANT_VALUES[value];
-		if (isFloat) this.refuse('value', `a code of ${value} is a float; mode Lookup needs one that is an index`);
-		const numbers = Array.isArray(table) && table.length === 2 ** bits && table.every(Number.isFinite);
-		if (!numbers)
-			this.refuse(
-				'table',
-				`mode Lookup needs the ${2 ** bits} numbers that the codes of ${value} stand for; got ${shown(table)}`,
-			);
-		return [.../** @type {number[]} */ (numbers ? table : [])];
-	}
+/** @type {Reader<QuantStore>} */
+function readStore(json, at) {
+	if (json === QUANT_STORES[0]) return { kind: 'Native' };
+	const packed = QUANT_STORES.slice(1);
+	const [[kind, dim] = [], ...more] = isObject(json) ? Object.entries(json) : [];
+	if (more.length === 0 && packed.includes(kind ?? '') && Number.isSafeInteger(dim) && dim >= 0)
+		return { kind: /** @type {'PackedU32'} */ (kind), dim };
+	const forms = packed.map((name) => `{ "${name}": axis from the last }`).join(' or ');
+	return at.fail(`expected "Native" or ${forms}; got ${shown(json)}`);
 }
+
+const BLOCK = { size: { read: readEdges }, dtype: { read: readScale } };
+
+/** @type {Reader<BlockScale>} */
+function readBlock(json, at) {
+	const { size, dtype } = readObject(BLOCK, json, at) ?? {};
+	return size && dtype && { edges: size, dtype };
+}
+
+/** What a code is worth. @param {unknown} table @param {{ mode?: string, value?: string }} scheme @param {Problems} at the scheme */
+function readTable(table, { mode, value }, at) {
+	if (mode !== 'Lookup') {
+		if (mode && table !== undefined) at.add('table', `mode ${mode} has none`);
+		return null;
+	}
+	if (value === undefined) return null;
+	const { bits, isFloat } = QUANT_VALUES[value];
+	if (isFloat) at.add('value', `a code of ${value} is a float; mode Lookup needs one that is an index`);
+	if (Array.isArray(table) && table.length === 2 ** bits && table.every(Number.isFinite)) return [...table];
+	at.add(
+		'table',
+		`mode Lookup needs the ${2 ** bits} numbers that the codes of ${value} stand for; got ${shown(table)}`,
+	);
+	return null;
+}
+
+const FIELDS = {
+	value: { default: 'Q8F', read: word(Object.keys(QUANT_VALUES), lower) },
+	store: { default: { kind: 'PackedU32', dim: 0 }, read: readStore },
+	mode: { default: 'Symmetric', read: word(QUANT_MODES, lower) },
+	tensor: { default: null, read: nullable(readScale) },
+	block: { default: null, read: nullable(readBlock) },
+	table: optional(any),
+};
 
 /**
  * @param {QuantSchemeFields} json what serde writes; a block's size may be a plain list
  * @returns {Fields}
- * @throws {BlockQuantError} bad-scheme: all that is wrong, each with its field
+ * @throws {import('../errors.js').BlockQuantError} bad-scheme: all that is wrong, each with its field
  */
 export function readFields(json) {
-	const reader = new Reader();
-	if (!isObject(json)) throw new BlockQuantError('bad-scheme', `scheme: expected an object, got ${shown(json)}`);
-	reader.fields('', json, FIELDS);
-	const given = { ...DEFAULTS, ...json };
-	const value = reader.name('value', given.value, Object.keys(QUANT_VALUES));
-	const store = reader.store(given.store);
-	const mode = /** @type {'Symmetric'} */ (reader.name('mode', given.mode, QUANT_MODES));
-	const tensor = given.tensor === null ? null : reader.name('tensor', given.tensor, Object.keys(SCALE_DTYPES));
-	const block = reader.block(given.block);
-	const table = reader.table(json.table, { mode, value });
-	if (reader.problems.length) throw new BlockQuantError('bad-scheme', reader.problems.join('; '));
-	return { value, store, mode, tensor, block, table };
+	const problems = new Problems();
+	const read = readObject(FIELDS, json, problems) ?? {};
+	const table = readTable(read.table, read, problems);
+	problems.check();
+	return /** @type {Fields} */ ({ ...read, table });
 }
 
 /** As serde writes it; a table stands beside its fields. @param {Fields} fields */

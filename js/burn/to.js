@@ -5,7 +5,8 @@ import { mustReadBack } from '../scheme/stated.js';
 import { fromBurn } from './from.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { edgesOfJson } from './edges.js';
+import { Problems } from '../problems.js';
+import { readEdges } from './edges.js';
 import { fieldsJson, readFields } from './fields.js';
 import { CALIBRATIONS, LAYOUT, nameOf, PACKINGS, QUANT_VALUES, RULES, SCALE_DTYPES } from './tables.js';
 
@@ -40,10 +41,10 @@ function levelsOf(scales) {
 			'unsupported',
 			'scales: Burn has blocks, a whole tensor, or blocks under a whole tensor',
 		);
-	const { edges, problem } = edgesOfJson(Array.isArray(block) ? block : [block]);
-	if (problem !== null)
-		throw new BlockQuantError('unsupported', `scales[0].block: Burn's has other edges: ${problem}`);
-	return { block: { size: edges, dtype: names[0] }, tensor: names[1] ?? null };
+	const problems = new Problems();
+	const size = readEdges(Array.isArray(block) ? block : [block], problems) ?? [];
+	problems.check('unsupported', "scales[0].block: Burn's has other edges");
+	return { block: { size, dtype: names[0] }, tensor: names[1] ?? null };
 }
 
 /**

@@ -4,7 +4,7 @@
 import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { asPreset } from '../presets.js';
-import { isObject } from './coerce.js';
+import { isObject } from '../problems.js';
 import { inferModuleFormat } from './format.js';
 import { quantizationScheme } from './quantization-scheme.js';
 import { ATTN_HEAD, SCALE_DTYPES } from './to.js';

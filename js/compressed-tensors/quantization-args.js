@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: MIT
 
 import { shown } from '../errors.js';
-import { inside, Problems } from '../problems.js';
-import { boolean, integer, isObject, nullable, readFields, text, word } from './coerce.js';
+import { Problems, isObject, nullable, readFields, text, word } from '../problems.js';
+import { boolean, integer } from './coerce.js';
 import { torchDtype } from './torch-dtypes.js';
 
-/** @typedef {import('../problems.js').Fail} Fail */
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 /**
  * QuantizationArgs with every field.
@@ -33,12 +33,15 @@ const STRATEGIES = ['tensor', 'channel', 'group', 'block', 'token', 'tensor_grou
 const GROUPED = ['group', 'tensor_group'];
 const DYNAMIC = ['token', 'tensor', 'tensor_group', 'group'];
 
+/** @template T @param {Reader<T>} read of a word @returns {Reader<T>} */
+const anyCase = (read) => (value, at) => read(typeof value === 'string' ? value.toLowerCase() : value, at);
+
 const FIELDS = {
 	num_bits: { default: 8, read: integer },
-	type: { default: 'int', read: word(TYPES, true) },
+	type: { default: 'int', read: anyCase(word(TYPES)) },
 	symmetric: { default: true, read: boolean },
 	group_size: { default: null, read: nullable(groupSize) },
-	strategy: { default: null, read: nullable(word(STRATEGIES, true)) },
+	strategy: { default: null, read: nullable(anyCase(word(STRATEGIES))) },
 	block_structure: { default: null, read: nullable(blockStructure) },
 	dynamic: { default: false, read: dynamic },
 	actorder: { default: null, read: nullable(actorder) },
@@ -48,47 +51,48 @@ const FIELDS = {
 	observer_kwargs: { default: {}, read: kwargs },
 };
 
-/** @param {unknown} value @param {Fail} fail */
-function groupSize(value, fail) {
-	if (typeof value === 'string') return fail(`expected an integer, got ${shown(value)}`);
-	const size = integer(value, fail);
-	return size !== undefined && size < -1 ? fail(`expected a positive number, or -1 for channels; got ${size}`) : size;
+/** @type {Reader<number>} */
+function groupSize(value, at) {
+	if (typeof value === 'string') return at.fail(`expected an integer, got ${shown(value)}`);
+	const size = integer(value, at);
+	return size !== undefined && size < -1
+		? at.fail(`expected a positive number, or -1 for channels; got ${size}`)
+		: size;
 }
 
-/** @param {unknown} value @param {Fail} fail */
-function blockStructure(value, fail) {
-	const edges = typeof value === 'string' ? value.split('x').map((edge) => integer(edge, () => undefined)) : value;
+/** @type {Reader<number[]>} */
+function blockStructure(value, at) {
+	const edges = typeof value === 'string' ? value.split('x').map((edge) => integer(edge, new Problems())) : value;
 	const legal =
 		Array.isArray(edges) &&
 		edges.length === 2 &&
 		edges.every((edge) => edge === true || (Number.isInteger(edge) && edge > 0));
-	return legal ? edges.map(Number) : fail(`expected [rows, columns], two positive integers; got ${shown(value)}`);
+	return legal ? edges.map(Number) : at.fail(`expected [rows, columns], two positive integers; got ${shown(value)}`);
 }
 
-/** @param {unknown} value @param {Fail} fail */
-function dynamic(value, fail) {
+/** @type {Reader<boolean | 'local'>} */
+function dynamic(value, at) {
 	const said = typeof value === 'string' ? value.toLowerCase() : value;
 	if (said === 'local') return said;
-	return typeof said === 'string'
-		? fail(`expected true, false or "local", got ${shown(value)}`)
-		: boolean(value, () => fail(`expected true, false or "local", got ${shown(value)}`));
+	const plain = typeof said === 'string' ? undefined : boolean(value, new Problems());
+	return plain ?? at.fail(`expected true, false or "local", got ${shown(value)}`);
 }
 
 /** Gone since 0.20: files that were made with them are read by their weight_g_idx. */
 const REMOVED = ['group', 'dynamic'];
 
-/** @param {unknown} value @param {Fail} fail */
-function actorder(value, fail) {
+/** @type {Reader<'weight' | 'static' | null>} */
+function actorder(value, at) {
 	if (value === false) return null;
 	if (value === true || (typeof value === 'string' && REMOVED.includes(value.toLowerCase())))
-		return fail(`${shown(value)} was removed in compressed-tensors 0.20; expected "weight", "static" or null`);
+		return at.fail(`${shown(value)} was removed in compressed-tensors 0.20; expected "weight", "static" or null`);
 	if (value === 'weight' || value === 'static') return value;
-	return fail(`expected "weight", "static" or null, got ${shown(value)}`);
+	return at.fail(`expected "weight", "static" or null, got ${shown(value)}`);
 }
 
-/** @param {unknown} value @param {Fail} fail */
-function kwargs(value, fail) {
-	return isObject(value) ? value : fail(`expected an object, got ${shown(value)}`);
+/** @type {Reader<Record<string, any>>} */
+function kwargs(value, at) {
+	return isObject(value) ? value : at.fail(`expected an object, got ${shown(value)}`);
 }
 
 /** @param {number | null} group */
@@ -106,48 +110,46 @@ function inferZeroDtype({ type, num_bits: bits }) {
 /**
  * What the fields mean together, as far as each could be read.
  * @param {Record<string, any>} args is completed
- * @param {(key: string) => Fail} at
+ * @param {Problems} at
  */
 function combine(args, at) {
 	const { strategy: said, group_size: group, block_structure: block, type, num_bits: bits } = args;
-	if (said === null && group === 0) at('group_size')('expected a positive number, or -1 for channels; got 0');
+	if (said === null && group === 0) at.add('group_size', 'expected a positive number, or -1 for channels; got 0');
 	else if (said === null && group !== undefined) args.strategy = inferStrategy(group);
 	const { strategy } = args;
 	if (strategy) {
 		const grouped = GROUPED.includes(strategy);
 		if (grouped && group !== undefined && !(group > 0))
-			at('group_size')(`strategy ${strategy} needs a positive group_size, got ${group}`);
+			at.add('group_size', `strategy ${strategy} needs a positive group_size, got ${group}`);
 		if (!grouped && group > 0)
-			at('group_size')(`strategy ${strategy} takes no group_size, got ${group}; expected group or tensor_group`);
-		if (strategy === 'block' && block === null) at('block_structure')('strategy block needs block_structure');
+			at.add(
+				'group_size',
+				`strategy ${strategy} takes no group_size, got ${group}; expected group or tensor_group`,
+			);
+		if (strategy === 'block' && block === null) at.add('block_structure', 'strategy block needs block_structure');
 		if (strategy !== 'block' && block)
-			at('block_structure')(`strategy ${strategy} takes no block_structure; expected block`);
-		combineDynamic(strategy, args.dynamic, at('dynamic'));
+			at.add('block_structure', `strategy ${strategy} takes no block_structure; expected block`);
+		combineDynamic(strategy, args.dynamic, at.within('dynamic'));
 	}
 	if (args.zp_dtype === null && bits !== undefined && type !== undefined) {
 		args.zp_dtype = inferZeroDtype({ type, num_bits: bits });
-		if (args.zp_dtype === null) at('num_bits')(`floats have 4, 6 or 8 bits, got ${bits}`);
+		if (args.zp_dtype === null) at.add('num_bits', `floats have 4, 6 or 8 bits, got ${bits}`);
 	}
 }
 
-/** @param {string} strategy @param {boolean | 'local' | undefined} said @param {Fail} fail */
-function combineDynamic(strategy, said, fail) {
-	if (strategy === 'token' && said === false) fail('strategy token is dynamic; expected true');
+/** @param {string} strategy @param {boolean | 'local' | undefined} said @param {Problems} at */
+function combineDynamic(strategy, said, at) {
+	if (strategy === 'token' && said === false) at.fail('strategy token is dynamic; expected true');
 	if (said && !DYNAMIC.includes(strategy))
-		fail(`strategy ${strategy} is static; expected false, or strategy ${DYNAMIC.join(', ')}`);
+		at.fail(`strategy ${strategy} is static; expected false, or strategy ${DYNAMIC.join(', ')}`);
 	else if (said === 'local' && strategy !== 'tensor_group')
-		fail(`"local" is for strategy tensor_group, got ${strategy}`);
+		at.fail(`"local" is for strategy tensor_group, got ${strategy}`);
 }
 
-/**
- * @param {unknown} json
- * @param {string} where
- * @param {Problems} problems
- * @returns {QuantizationArgs | undefined} complete unless there are problems
- */
-export function readArgs(json, where, problems) {
-	const args = readFields(FIELDS, json, where, problems);
-	if (args) combine(args, (key) => problems.at(inside(where, key)));
+/** Complete unless there are problems. @type {Reader<QuantizationArgs>} */
+export function readArgs(json, at) {
+	const args = readFields(FIELDS, json, at);
+	if (args) combine(args, at);
 	return /** @type {QuantizationArgs | undefined} */ (args);
 }
 
@@ -159,7 +161,7 @@ export function readArgs(json, where, problems) {
  */
 export function quantizationArgs(json) {
 	const problems = new Problems();
-	const args = readArgs(json, '', problems);
+	const args = readArgs(json, problems);
 	problems.check();
 	return /** @type {QuantizationArgs} */ (args);
 }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
-import { inside, Problems } from '../problems.js';
-import { float, isObject, list, nullable, readFields, text, word } from './coerce.js';
+import { Problems, isObject, list, nullable, readFields, text, word } from '../problems.js';
+import { float } from './coerce.js';
 import { presetJson, presetNameToScheme } from './preset-schemes.js';
 import { readArgs, writeQuantizationArgs } from './quantization-args.js';
 import { readScheme, writeQuantizationScheme } from './quantization-scheme.js';
 
-/** @typedef {import('../problems.js').Fail} Fail */
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 /** @typedef {import('./quantization-args.js').QuantizationArgs} QuantizationArgs */
 /** @typedef {import('./quantization-scheme.js').QuantizationScheme} QuantizationScheme */
 
@@ -38,54 +38,39 @@ const MOE = {
 	num_experts: { read: list(nullable(strictInteger)) },
 };
 
-/** @param {unknown} value @param {Fail} fail */
-function strictInteger(value, fail) {
-	return Number.isInteger(value) ? /** @type {number} */ (value) : fail(`expected an integer, got ${shown(value)}`);
+/** @type {Reader<number>} */
+function strictInteger(value, at) {
+	return Number.isInteger(value) ? value : at.fail(`expected an integer, got ${shown(value)}`);
 }
 
-/** @param {unknown} json @param {string} where @param {Problems} problems */
-function readConfig(json, where, problems) {
-	/** @param {string} key @param {(value: unknown, where: string, problems: Problems) => unknown} read */
-	const nested = (key, read) => nullable((value) => read(value, inside(where, key), problems));
-	const fields = {
-		config_groups: { read: groups(inside(where, 'config_groups'), problems) },
-		quant_method: { default: METHOD, read: text },
-		kv_cache_scheme: { default: null, read: nested('kv_cache_scheme', readArgs) },
-		format: { default: 'fakequant', read: text },
-		quantization_status: { default: STATUSES[0], read: word(STATUSES) },
-		global_compression_ratio: { default: null, read: nullable(float) },
-		ignore: { default: [], read: nullable(list(text)) },
-		moe_sparsity_config: {
-			default: null,
-			read: nested('moe_sparsity_config', (value, at) => readFields(MOE, value, at, problems, 'ignore')),
-		},
-	};
-	// Other keys are other parts' (version, sparsity_config, transform_config), or older releases' (run_compressed).
-	return readFields(fields, json, where, problems, 'ignore');
-}
-
-/**
- * Groups by name; a list of targets is the preset that the group is named after.
- * @param {string} where @param {Problems} problems
- * @returns {import('./coerce.js').Reader<Record<string, QuantizationScheme | undefined>>}
- */
-const groups = (where, problems) => (value, fail) => {
-	if (!isObject(value)) return fail(`expected an object of groups, got ${shown(value)}`);
-	const entries = Object.entries(value).map(([name, group]) => {
-		const at = inside(where, name);
-		return [name, Array.isArray(group) ? presetGroup(name, group, at, problems) : readScheme(group, at, problems)];
-	});
-	return Object.fromEntries(entries);
+const FIELDS = {
+	config_groups: { read: readGroups },
+	quant_method: { default: METHOD, read: text },
+	kv_cache_scheme: { default: null, read: nullable(readArgs) },
+	format: { default: 'fakequant', read: text },
+	quantization_status: { default: STATUSES[0], read: word(STATUSES) },
+	global_compression_ratio: { default: null, read: nullable(float) },
+	ignore: { default: [], read: nullable(list(text)) },
+	moe_sparsity_config: { default: null, read: nullable((json, at) => readFields(MOE, json, at, null)) },
 };
 
-/** @param {string} name @param {unknown[]} given @param {string} where @param {Problems} problems */
-function presetGroup(name, given, where, problems) {
-	const fail = problems.at(where);
-	const targets = list(text)(given, fail);
+/** Groups by name; a list of targets is the preset that the group is named after. @type {Reader<Record<string, QuantizationScheme | undefined>>} */
+function readGroups(json, at) {
+	if (!isObject(json)) return at.fail(`expected an object of groups, got ${shown(json)}`);
+	const entries = Object.entries(json).map(([name, group]) => {
+		const place = at.within(name);
+		return [name, Array.isArray(group) ? presetGroup(name, group, place) : readScheme(group, place)];
+	});
+	return Object.fromEntries(entries);
+}
+
+/** @param {string} name @param {unknown[]} given @param {Problems} at */
+function presetGroup(name, given, at) {
+	const targets = list(text)(given, at);
 	try {
 		return targets && presetNameToScheme(name, targets);
 	} catch (error) {
-		if (error instanceof BlockQuantError && error.code === 'unknown-scheme') return fail(error.detail);
+		if (error instanceof BlockQuantError && error.code === 'unknown-scheme') return at.fail(error.detail);
 		throw error;
 	}
 }
@@ -98,8 +83,9 @@ function presetGroup(name, given, where, problems) {
  */
 export function quantizationConfig(json) {
 	const problems = new Problems();
-	const config = readConfig(json, '', problems);
-	problems.check();
+	// Other keys are other parts' (version, sparsity_config, transform_config), or older releases' (run_compressed).
+	const config = readFields(FIELDS, json, problems, null);
+	problems.check('bad-scheme', 'config');
 	return /** @type {QuantizationConfig} */ (config);
 }
 

@@ -1,8 +1,7 @@
 // quantization-scheme.js - QuantizationScheme: which modules are quantized, and how their weights, inputs and outputs are.
 // SPDX-License-Identifier: MIT
 
-import { inside, Problems } from '../problems.js';
-import { list, nullable, readFields, text, word } from './coerce.js';
+import { Problems, list, nullable, readFields, text, word } from '../problems.js';
 import { readArgs, writeQuantizationArgs } from './quantization-args.js';
 
 /** @typedef {import('./quantization-args.js').QuantizationArgs} QuantizationArgs */
@@ -29,37 +28,29 @@ export const FORMATS = [
 export const ROLES = /** @type {const} */ (['weights', 'input_activations', 'output_activations']);
 const INPUT_STRATEGIES = ['token', 'tensor', 'group', 'tensor_group', 'attn_head'];
 
-/**
- * @param {unknown} json
- * @param {string} where
- * @param {Problems} problems
- * @returns {QuantizationScheme | undefined} complete unless there are problems
- */
-export function readScheme(json, where, problems) {
-	/** @param {string} role */
-	const args = (role) => ({
-		default: null,
-		read: nullable((value) => readArgs(value, inside(where, role), problems)),
-	});
-	const fields = {
-		targets: { read: list(text) },
-		...Object.fromEntries(ROLES.map((role) => [role, args(role)])),
-		format: { default: null, read: nullable(word(FORMATS)) },
-	};
-	const scheme = /** @type {QuantizationScheme | undefined} */ (readFields(fields, json, where, problems));
-	if (scheme) combine(scheme, (key) => problems.at(inside(where, key)));
+const FIELDS = {
+	targets: { read: list(text) },
+	...Object.fromEntries(ROLES.map((role) => [role, { default: null, read: nullable(readArgs) }])),
+	format: { default: null, read: nullable(word(FORMATS)) },
+};
+
+/** Complete unless there are problems. @type {import('../problems.js').Reader<QuantizationScheme>} */
+export function readScheme(json, at) {
+	const scheme = /** @type {QuantizationScheme | undefined} */ (readFields(FIELDS, json, at));
+	if (scheme) combine(scheme, at);
 	return scheme;
 }
 
-/** @param {QuantizationScheme} scheme @param {(key: string) => import('../problems.js').Fail} at */
+/** @param {QuantizationScheme} scheme @param {Problems} at */
 function combine({ input_activations: inputs, output_activations: outputs, format }, at) {
 	if (inputs?.strategy && !INPUT_STRATEGIES.includes(inputs.strategy))
-		at('input_activations.strategy')(
+		at.add(
+			'input_activations.strategy',
 			`activations have no strategy ${inputs.strategy}; expected ${INPUT_STRATEGIES.join(', ')}`,
 		);
-	if ((inputs?.actorder ?? null) !== null) at('input_activations.actorder')('only weights have one; expected null');
-	if ((outputs?.actorder ?? null) !== null) at('output_activations.actorder')('only weights have one; expected null');
-	if (format === MIXED) at('format')(`${MIXED} is said of a whole model only`);
+	for (const [role, args] of Object.entries({ input_activations: inputs, output_activations: outputs }))
+		if ((args?.actorder ?? null) !== null) at.add(`${role}.actorder`, 'only weights have one; expected null');
+	if (format === MIXED) at.add('format', `${MIXED} is said of a whole model only`);
 }
 
 /**
@@ -70,7 +61,7 @@ function combine({ input_activations: inputs, output_activations: outputs, forma
  */
 export function quantizationScheme(json) {
 	const problems = new Problems();
-	const scheme = readScheme(json, '', problems);
+	const scheme = readScheme(json, problems);
 	problems.check();
 	return /** @type {QuantizationScheme} */ (scheme);
 }

@@ -29,13 +29,13 @@ const PREFIX = 'torch.';
 
 /**
  * A dtype's name, with or without `torch.`, as torch prints it.
- * @type {import('./coerce.js').Reader<string>}
+ * @type {import('../problems.js').Reader<string>}
  */
-export function torchDtype(value, fail) {
-	if (typeof value !== 'string') return fail(`expected the name of a torch dtype, got ${shown(value)}`);
+export function torchDtype(value, at) {
+	if (typeof value !== 'string') return at.fail(`expected the name of a torch dtype, got ${shown(value)}`);
 	const bare = value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value;
 	const name = Object.hasOwn(ALIASES, bare) ? ALIASES[bare] : bare;
 	return NAMES.includes(name)
 		? PREFIX + name
-		: fail(`torch has no dtype ${quoted(bare)}${didYouMean(bare, [...NAMES, ...Object.keys(ALIASES)])}`);
+		: at.fail(`torch has no dtype ${quoted(bare)}${didYouMean(bare, [...NAMES, ...Object.keys(ALIASES)])}`);
 }

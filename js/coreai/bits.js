@@ -9,7 +9,7 @@ import { readOptions } from './from.js';
 import { edgesOf, withAxis } from './granularity.js';
 import { parentEdges } from './nested.js';
 import { Problems } from '../problems.js';
-import { derived, readSpec } from './spec.js';
+import { derived, specOf } from './spec.js';
 
 /** Bits of a float. @type {Record<string, number>} */
 const FLOAT_BITS = { float32: 32, float16: 16, bfloat16: 16 };
@@ -51,9 +51,8 @@ export function bitsPerWeight(json, shapes, options = {}) {
 			'bad-argument',
 			`dtype: expected ${Object.keys(FLOAT_BITS).join(', ')}; got ${shown(dtype)}`,
 		);
+	const read = specOf(json);
 	const problems = new Problems();
-	const read = readSpec(json, problems);
-	problems.check();
 	const spec = { ...read, granularity: withAxis(read.granularity, module) };
 	const { block, parent } = parameterBits(spec, FLOAT_BITS[dtype]);
 	let bits = 0;

@@ -9,7 +9,7 @@ import { NARROW, blockOfEdges } from '../scheme.js';
 import { edgesOf, rankOf, withAxis } from './granularity.js';
 import { levelsOf, parentEdges } from './nested.js';
 import { Problems } from '../problems.js';
-import { readSpec } from './spec.js';
+import { specOf } from './spec.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Level} Level */
@@ -103,9 +103,8 @@ export function schemeOfSpec(spec, options, problems) {
  * @throws {BlockQuantError} bad-scheme, naming every field that is wrong and its rule
  */
 export function fromCoreAI(json, options = {}) {
+	const spec = specOf(json);
 	const problems = new Problems();
-	const spec = readSpec(json, problems);
-	problems.check();
 	const scheme = schemeOfSpec(spec, options, problems);
 	problems.check();
 	return scheme;

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import { shown } from '../errors.js';
+import { nullable, readFields, word } from '../problems.js';
+
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 /** @typedef {{ type: string, axis: number | null, block_size?: number | number[] }} Granularity */
-
-const KEYS = {
-	per_tensor: ['type', 'axis'],
-	per_channel: ['type', 'axis'],
-	per_block: ['type', 'axis', 'block_size'],
-};
 
 /** Default axes by the kind of module that consumes a weight: its outputs, its inputs. */
 const MODULE_AXES = {
@@ -23,48 +20,38 @@ export function integerOf(value) {
 	return Number.isSafeInteger(number) ? /** @type {number} */ (number) : undefined;
 }
 
-/** @param {unknown} size @param {boolean} inTuple */
-function blockSize(size, inTuple) {
-	const number = integerOf(size);
-	return number !== undefined && (number > 0 || (inTuple && number === -1)) ? number : undefined;
-}
+/** @type {Reader<number>} */
+const readAxis = (axis, at) => integerOf(axis) ?? at.fail(`expected an integer, got ${shown(axis)}`);
 
-/**
- * @param {any} json
- * @param {import('../problems.js').Problems} problems at the granularity's field
- * @returns {Granularity}
- */
-export function readGranularity(json, problems) {
-	/** @type {Granularity} */
-	const granularity = { type: 'per_tensor', axis: null };
-	if (!json || typeof json !== 'object' || Array.isArray(json)) {
-		problems.add('', `expected an object with a type, got ${shown(json)}`);
-		return granularity;
-	}
-	problems.checkWord('type', json.type, Object.keys(KEYS));
-	if (!Object.hasOwn(KEYS, json.type)) return granularity;
-	granularity.type = json.type;
-	const keys = KEYS[/** @type {keyof typeof KEYS} */ (json.type)];
-	problems.checkFields(json, keys);
-	if (json.axis !== undefined && json.axis !== null) {
-		granularity.axis = integerOf(json.axis) ?? null;
-		if (json.type === 'per_tensor') problems.add('axis', 'a whole tensor has no axis; expected null');
-		else if (granularity.axis === null) problems.add('axis', `expected an integer, got ${shown(json.axis)}`);
-	}
-	if (json.type === 'per_block') readBlockSize(json, granularity, problems);
-	return granularity;
-}
-
-/** @param {any} json @param {Granularity} granularity @param {import('../problems.js').Problems} problems */
-function readBlockSize({ block_size: size, axis }, granularity, problems) {
-	if (size === undefined) return problems.add('block_size', 'missing; expected a size, or one for each axis');
+/** @type {Reader<number | number[]>} */
+function readBlockSize(size, at) {
 	const tuple = Array.isArray(size);
-	const sizes = (tuple ? size : [size]).map((/** @type {unknown} */ each) => blockSize(each, tuple));
-	if (!sizes.length || sizes.includes(undefined))
-		return problems.add('block_size', `expected positive integers, in a list also -1; got ${shown(size)}`);
-	if (tuple && axis !== undefined && axis !== null)
-		return problems.add('axis', 'a list of block sizes says all axes already; expected null');
-	granularity.block_size = /** @type {number | number[]} */ (tuple ? sizes : sizes[0]);
+	const sizes = (tuple ? size : [size]).map(integerOf);
+	const legal = sizes.every((each) => each !== undefined && (each > 0 || (tuple && each === -1)));
+	if (!legal || sizes.length === 0)
+		return at.fail(`expected positive integers, in a list also -1; got ${shown(size)}`);
+	return /** @type {number | number[]} */ (tuple ? sizes : sizes[0]);
+}
+
+const AXIS = { axis: { default: null, read: nullable(readAxis) } };
+/** @type {Record<string, Record<string, import('../problems.js').Field>>} */
+const FIELDS = {
+	per_tensor: AXIS,
+	per_channel: AXIS,
+	per_block: { ...AXIS, block_size: { read: readBlockSize } },
+};
+const TYPE = { type: { read: word(Object.keys(FIELDS)) } };
+
+/** @type {Reader<Granularity>} */
+export function readGranularity(json, at) {
+	const type = readFields(TYPE, json, at, null)?.type;
+	if (type === undefined) return undefined;
+	const granularity = /** @type {Granularity} */ (readFields({ ...TYPE, ...FIELDS[type] }, json, at));
+	const { axis, block_size: size } = granularity;
+	if (axis !== null && type === 'per_tensor') at.add('axis', 'a whole tensor has no axis; expected null');
+	if (axis !== null && Array.isArray(size))
+		at.add('axis', 'a list of block sizes says all axes already; expected null');
+	return granularity;
 }
 
 /** A class of convolutions, with its axes of space. */

@@ -4,6 +4,7 @@
 import { shown } from '../errors.js';
 import { DTYPES, PARENTS } from './dtypes.js';
 import { edgesOf } from './granularity.js';
+import { word } from '../problems.js';
 
 /** @typedef {import('./spec.js').Spec} Spec */
 /** @typedef {import('../problems.js').Problems} Problems */
@@ -16,10 +17,10 @@ import { edgesOf } from './granularity.js';
 const schemeOf = ({ integer, min }) => (!integer ? 'symmetric' : min < 0 ? 'symmetric_with_clipping' : 'asymmetric');
 
 /** Fields that a nested spec may have in addition. */
-export const NESTED_FIELDS = ['parent_dtype'];
+export const NESTED_FIELDS = { parent_dtype: { default: 'float32', read: word(Object.keys(PARENTS)) } };
 
 /**
- * @param {Spec} spec the nested one, read as any; gets its parents' dtype
+ * @param {Spec} spec the nested one, read as any
  * @param {any} json what it was read from
  * @param {Problems} problems at qparam_qspec
  */
@@ -27,12 +28,12 @@ export function checkNested(spec, json, problems) {
 	const dtype = DTYPES.get(spec.dtype);
 	if (dtype && !dtype.integer && dtype.bits < 8)
 		problems.add('dtype', `expected an integer or 8 bits, got ${spec.dtype}`);
-	else if (dtype && spec.qscheme !== schemeOf(dtype))
+	else if (dtype && spec.qscheme && spec.qscheme !== schemeOf(dtype))
 		problems.add('qscheme', `expected ${schemeOf(dtype)}: ${spec.qscheme} wastes codes of ${spec.dtype} or clips`);
-	if (spec.qformulation !== 'zp') problems.add('qformulation', 'scales are not negative and need no minval');
+	if (spec.qformulation === 'minval') problems.add('qformulation', 'scales are not negative and need no minval');
 	if (spec.float_range?.some((end) => end !== null))
 		problems.add('float_range', 'a grid of scales has no fixed range');
-	if (json?.scale_dtype !== undefined && json.scale_dtype !== null)
+	if (json.scale_dtype !== undefined && json.scale_dtype !== null)
 		problems.add(
 			'scale_dtype',
 			`parents are numbers: say parent_dtype; expected null, got ${shown(json.scale_dtype)}`,
@@ -42,8 +43,6 @@ export function checkNested(spec, json, problems) {
 		problems.add('qparam_calculator_cls', 'the ranges are those of the outer spec; expected default or static');
 	if (spec.granularity?.type === 'per_channel' && spec.granularity.axis === null)
 		problems.add('granularity.axis', 'missing: which axis of the grid of scales?');
-	spec.parent_dtype = json?.parent_dtype === undefined ? 'float32' : json.parent_dtype;
-	problems.checkWord('parent_dtype', spec.parent_dtype, Object.keys(PARENTS));
 }
 
 /**

@@ -6,7 +6,9 @@ import { shown } from '../errors.js';
 import { DTYPES, E8M0, WITH_E8M0, canonical } from './dtypes.js';
 import { readGranularity } from './granularity.js';
 import { NESTED_FIELDS, checkNested } from './nested.js';
-import { Problems } from '../problems.js';
+import { Problems, fraction, nullable, readFields, word } from '../problems.js';
+
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 /**
  * @typedef {object} Spec a QuantizationSpec with every default filled in
@@ -32,9 +34,6 @@ const WORDS = {
 	qparam_calculator_cls: ['default', 'static', 'moving_average', 'global_minmax', 'dynamic'],
 	range_calculator_cls: ['minmax'],
 };
-const OTHERS = ['granularity', 'float_range', 'scale_dtype', 'qparam_qspec', 'averaging_constant'];
-const FIELDS = ['dtype', ...Object.keys(WORDS), ...OTHERS];
-
 /** What a dumped spec has in addition: it follows from the rest. */
 const DERIVED = ['n_bits', 'quant_min', 'quant_max', 'target_dtype'];
 
@@ -45,30 +44,18 @@ export function derived({ dtype, qscheme }) {
 	return { n_bits: bits, quant_min: min + clipped, quant_max: max, target_dtype: target };
 }
 
-/** @param {any} range @param {Problems} problems at float_range @returns {[number | null, number | null]} */
-function readRange(range, problems) {
-	if (range === undefined) return [null, null];
+/** @type {Reader<[number | null, number | null]>} */
+function readRange(range, at) {
 	const legal = (/** @type {unknown} */ end) => end === null || Number.isFinite(end);
 	if (!Array.isArray(range) || range.length !== 2 || !range.every(legal)) {
 		const got = Array.isArray(range) ? `[${range.map(shown).join(', ')}]` : shown(range);
-		problems.add('', `expected [low, high], each a finite number or null; got ${got}`);
-		return [null, null];
+		return at.fail(`expected [low, high], each a finite number or null; got ${got}`);
 	}
 	const [low, high] = range;
-	if (low > 0) problems.add('', `0 must lie in the range: the lower end ${low} is above it`);
-	if (high < 0) problems.add('', `0 must lie in the range: the upper end ${high} is below it`);
-	if (low !== null && high !== null && low >= high) problems.add('', `the lower end ${low} is not below ${high}`);
+	if (low > 0) at.fail(`0 must lie in the range: the lower end ${low} is above it`);
+	if (high < 0) at.fail(`0 must lie in the range: the upper end ${high} is below it`);
+	if (low !== null && high !== null && low >= high) at.fail(`the lower end ${low} is not below ${high}`);
 	return [low, high];
-}
-
-/** @param {any} json @param {Spec} spec @param {Problems} problems */
-function readConstant({ averaging_constant: constant }, spec, problems) {
-	if (constant === undefined) return;
-	if (typeof constant !== 'number' || !(constant > 0 && constant <= 1))
-		problems.add('averaging_constant', `expected a number above 0, at most 1; got ${shown(constant)}`);
-	else if (!['moving_average', 'default'].includes(spec.qparam_calculator_cls))
-		problems.add('averaging_constant', `the calculator ${spec.qparam_calculator_cls} has none`);
-	else spec.averaging_constant = constant;
 }
 
 /** Rules between fields. @param {Spec} spec @param {Problems} problems */
@@ -77,14 +64,16 @@ function checkTogether(spec, problems) {
 	const power = spec.scale_dtype === E8M0;
 	const plain = dtype && (!dtype.integer || power);
 	const reason = power && dtype?.integer ? `a scale of ${E8M0}` : spec.dtype;
-	if (plain && spec.qscheme !== 'symmetric')
+	if (plain && spec.qscheme && spec.qscheme !== 'symmetric')
 		problems.add('qscheme', `${reason} needs symmetric, got ${spec.qscheme}`);
-	if (plain && spec.qformulation !== 'zp')
+	if (plain && spec.qformulation && spec.qformulation !== 'zp')
 		problems.add('qformulation', `${reason} needs zp, got ${spec.qformulation}`);
 	if (dtype && power && !WITH_E8M0.includes(spec.dtype))
 		problems.add('scale_dtype', `only ${WITH_E8M0.join(', ')} may have scales of ${E8M0}; dtype is ${spec.dtype}`);
 	if (spec.qparam_calculator_cls === 'dynamic' && spec.qscheme === 'symmetric_with_clipping')
 		problems.add('qparam_calculator_cls', 'dynamic goes with symmetric or asymmetric, not symmetric_with_clipping');
+	if (spec.averaging_constant !== undefined && !['moving_average', 'default'].includes(spec.qparam_calculator_cls))
+		problems.add('averaging_constant', `the calculator ${spec.qparam_calculator_cls} has none`);
 	if (power && spec.qparam_qspec)
 		problems.add('qparam_qspec', `a scale of ${E8M0} is a code of 8 bits already; expected scale_dtype null`);
 }
@@ -98,48 +87,41 @@ function checkDerived(json, spec, problems) {
 			problems.add(field, `${follows[field]} follows from dtype and qscheme; got ${shown(json[field])}`);
 }
 
+/** Words of which some are other names. @param {string[]} words @returns {Reader<string>} */
+const named = (words) => (value, at) => word(words)(canonical(value), at);
+
+const FIELDS = {
+	dtype: { default: 'int8', read: named([...DTYPES.keys()]) },
+	...Object.fromEntries(
+		Object.entries(WORDS).map(([field, words]) => [field, { default: words[0], read: word(words) }]),
+	),
+	granularity: { default: { type: 'per_tensor', axis: null }, read: readGranularity },
+	float_range: { default: [null, null], read: readRange },
+	scale_dtype: { default: null, read: nullable(named([E8M0])) },
+	qparam_qspec: { default: null, read: nullable(readNested) },
+	averaging_constant: { default: undefined, read: fraction },
+};
+
 /**
  * @param {any} json keyword arguments of QuantizationSpec
- * @param {Problems} problems where the spec stands
- * @param {string[]} [more] fields that are legal there in addition
- * @returns {Spec} whole, if nothing was added to the problems
+ * @param {Problems} at
+ * @param {Record<string, import('../problems.js').Field>} [more] fields that are legal there in addition
+ * @returns {Spec | undefined} whole, if nothing is wrong
  */
-export function readSpec(json, problems, more = []) {
-	/** @type {any} */
-	const spec = { dtype: 'int8' };
-	if (!json || typeof json !== 'object' || Array.isArray(json)) {
-		problems.add('', `expected an object of QuantizationSpec's fields, got ${shown(json)}`);
-		return spec;
-	}
-	problems.checkFields(json, [...FIELDS, ...more], DERIVED);
-	spec.dtype = canonical(json.dtype === undefined ? 'int8' : json.dtype);
-	problems.checkWord('dtype', spec.dtype, [...DTYPES.keys()]);
-	for (const [field, words] of Object.entries(WORDS)) {
-		spec[field] = json[field] === undefined ? words[0] : json[field];
-		problems.checkWord(field, spec[field], words);
-	}
-	spec.granularity = readGranularity(
-		json.granularity === undefined ? { type: 'per_tensor' } : json.granularity,
-		problems.within('granularity'),
-	);
-	spec.float_range = readRange(json.float_range, problems.within('float_range'));
-	spec.qparam_qspec = readNested(json.qparam_qspec, problems.within('qparam_qspec'));
+export function readSpec(json, at, more = {}) {
+	const spec = /** @type {Spec | undefined} */ (readFields({ ...FIELDS, ...more }, json, at, DERIVED));
+	if (!spec) return undefined;
 	// The package makes plain fp4 scales powers of two; nested scales are numbers of the nested dtype instead.
-	const scale = json.scale_dtype ?? (spec.dtype === 'float4_e2m1fn_x2' && !spec.qparam_qspec ? E8M0 : null);
-	spec.scale_dtype = canonical(scale);
-	if (spec.scale_dtype !== null && spec.scale_dtype !== E8M0)
-		problems.add('scale_dtype', `expected ${E8M0} or null, got ${shown(json.scale_dtype)}`);
-	readConstant(json, spec, problems);
-	checkTogether(spec, problems);
-	checkDerived(json, spec, problems);
+	if (spec.scale_dtype === null && spec.dtype === 'float4_e2m1fn_x2' && !spec.qparam_qspec) spec.scale_dtype = E8M0;
+	checkTogether(spec, at);
+	checkDerived(json, spec, at);
 	return spec;
 }
 
-/** @param {any} json @param {Problems} problems at qparam_qspec @returns {Spec | null} */
-function readNested(json, problems) {
-	if (json === undefined || json === null) return null;
-	const spec = readSpec(json, problems, NESTED_FIELDS);
-	checkNested(spec, json, problems);
+/** @type {Reader<Spec>} */
+function readNested(json, at) {
+	const spec = readSpec(json, at, NESTED_FIELDS);
+	if (spec) checkNested(spec, json, at);
 	return spec;
 }
 
@@ -147,6 +129,6 @@ function readNested(json, problems) {
 export function specOf(json) {
 	const problems = new Problems();
 	const spec = readSpec(json, problems);
-	problems.check();
-	return spec;
+	problems.check('bad-scheme', 'spec');
+	return /** @type {Spec} */ (spec);
 }

@@ -3,6 +3,7 @@
 
 import { theCore } from '../core/init.js';
 import { shown } from '../errors.js';
+import { fraction, readFields, word } from '../problems.js';
 
 /**
  * What an observer does with the ranges of batches; carried by a scheme, used by createObserver().
@@ -29,29 +30,25 @@ const MERGE = {
 	}),
 };
 
-const FIELDS = ['calculator', 'constant', 'range'];
-
-/** What is wrong with what an observer is to do. @param {any} field @returns {Generator<{ name: string, message: string }>} name: of a part, with a dot */
-export function* observerProblems(field) {
-	if (!field || typeof field !== 'object' || Array.isArray(field)) {
-		yield { name: '', message: `expected { ${FIELDS.join(', ')} }, got ${shown(field)}` };
-		return;
-	}
-	for (const name of Object.keys(field))
-		if (!FIELDS.includes(name)) yield { name: `.${name}`, message: `unknown field; expected ${FIELDS.join(', ')}` };
-	const { calculator, constant, range } = field;
-	if (typeof calculator !== 'string' || !Object.hasOwn(MERGE, calculator))
-		yield { name: '.calculator', message: `expected ${Object.keys(MERGE).join(', ')}; got ${shown(calculator)}` };
-	if (constant !== undefined && !(typeof constant === 'number' && constant > 0 && constant <= 1))
-		yield { name: '.constant', message: `expected a number above 0, at most 1; got ${shown(constant)}` };
-	if (range === undefined) return;
+/** Two ends around 0, null for one that is measured. @type {import('../problems.js').Reader<[number | null, number | null]>} */
+function readRange(range, at) {
 	const legal = Array.isArray(range) && range.length === 2 && range.every((x) => x === null || Number.isFinite(x));
-	if (!legal || range[0] > 0 || range[1] < 0 || (range[0] === 0 && range[1] === 0))
-		yield {
-			name: '.range',
-			message: `expected [low, high] around 0, null for an end that is measured; got ${shown(range)}`,
-		};
-	else if (calculator === 'dynamic') yield { name: '.range', message: 'dynamic measures each batch: it takes none' };
+	if (legal && range[0] <= 0 && range[1] >= 0 && (range[0] !== 0 || range[1] !== 0))
+		return /** @type {[number | null, number | null]} */ (range);
+	return at.fail(`expected [low, high] around 0, null for an end that is measured; got ${shown(range)}`);
+}
+
+const FIELDS = {
+	calculator: { read: word(Object.keys(MERGE)) },
+	constant: { default: undefined, read: fraction },
+	range: { default: undefined, read: readRange },
+};
+
+/** What an observer is to do. @type {import('../problems.js').Reader<ObserverField>} */
+export function readObserver(json, at) {
+	const { calculator, constant, range } = readFields(FIELDS, json, at) ?? {};
+	if (range && calculator === 'dynamic') at.add('range', 'dynamic measures each batch: it takes none');
+	return { calculator, constant, range };
 }
 
 /** Folds the ranges of the next batch into what there is. @param {string} calculator @param {Ranges | null} running @param {Ranges} batch @param {{ dtype: string, constant: number }} how */

@@ -6,9 +6,10 @@ import { fakeQuantize } from '../arrays/quantize.js';
 import { plainWeights, weightBytes, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
-import { merged, observerProblems } from './calculators.js';
+import { Problems } from '../problems.js';
+import { merged, readObserver } from './calculators.js';
 import { measure, withFixedEnds } from './measure.js';
-import { PHASES, checkSchedule, switchesAt } from './schedule.js';
+import { PHASES, readSchedule, switchesAt } from './schedule.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./measure.js').BatchOptions} BatchOptions */
@@ -59,12 +60,13 @@ export class Observer {
 				`calibration: an observer takes minima and maxima, not ${shown(calibration)}`,
 			);
 		this.#how = { calculator: 'static', ...this.#scheme.observer, ...own };
-		for (const { name, message } of observerProblems(this.#how))
-			throw new BlockQuantError('bad-argument', `observer${name}: ${message}`);
+		const problems = new Problems('observer');
+		readObserver(this.#how, problems);
+		if (schedule !== undefined) readSchedule(schedule, problems.within('schedule'));
+		problems.check('bad-argument');
 		if (!Object.hasOwn(PHASES, target))
 			throw new BlockQuantError('bad-argument', `target: expected weight or activation, got ${shown(target)}`);
 		this.#target = target;
-		if (schedule !== undefined) checkSchedule(schedule);
 		this.#schedule = schedule;
 	}
 

@@ -1,7 +1,8 @@
 // schedule.js - when an observer measures and when it quantizes: phases of use, and a schedule over the steps of training.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { shown } from '../errors.js';
+import { nullable, readFields } from '../problems.js';
 
 /**
  * @typedef {object} Schedule steps of training, from 0
@@ -28,27 +29,31 @@ export const PHASES = {
 	},
 };
 
-const FIELDS = ['enableObserver', 'enableFakeQuantize', 'disableObserver'];
+/** @type {import('../problems.js').Reader<number>} */
+const readStep = (step, at) =>
+	Number.isSafeInteger(step) && step >= 0 ? step : at.fail(`expected a step, 0 or more; got ${shown(step)}`);
 
-/** @param {any} schedule @returns {asserts schedule is Schedule} */
-export function checkSchedule(schedule) {
-	/** @param {string} name @param {string} message */
-	const refuse = (name, message) => {
-		throw new BlockQuantError('bad-argument', `schedule${name}: ${message}`);
+/**
+ * Reads steps that come one after the other, under whatever names.
+ * @param {string} on @param {string} quantize @param {string} off
+ * @returns {import('../problems.js').Reader<Record<string, any>>}
+ */
+export function scheduleReader(on, quantize, off) {
+	const start = { default: 0, read: readStep };
+	const fields = { [on]: start, [quantize]: start, [off]: { default: null, read: nullable(readStep) } };
+	return (json, at) => {
+		const steps = readFields(fields, json, at);
+		if (!steps) return undefined;
+		const { [on]: first, [quantize]: second, [off]: last } = steps;
+		if (second < first) at.add(quantize, `expected ${first} (${on}) or more, got ${second}`);
+		if (last !== null && (last <= first || last < second))
+			at.add(off, `expected null, or a step after ${first} and not before ${second}; got ${last}`);
+		return steps;
 	};
-	if (!schedule || typeof schedule !== 'object') refuse('', `expected an object, got ${shown(schedule)}`);
-	for (const name of Object.keys(schedule))
-		if (!FIELDS.includes(name)) refuse(`.${name}`, `unknown field; expected ${FIELDS.join(', ')}`);
-	const { enableObserver: on = 0, enableFakeQuantize: quantize = 0, disableObserver: off = null } = schedule;
-	if (!Number.isSafeInteger(on) || on < 0) refuse('.enableObserver', `expected a step from 0, got ${shown(on)}`);
-	if (!Number.isSafeInteger(quantize) || quantize < on)
-		refuse('.enableFakeQuantize', `expected a step from ${on}, the observer's; got ${shown(quantize)}`);
-	if (off !== null && !(Number.isSafeInteger(off) && off > on && off >= quantize))
-		refuse(
-			'.disableObserver',
-			`expected null, or a step after ${on} and not before ${quantize}; got ${shown(off)}`,
-		);
 }
+
+/** @type {import('../problems.js').Reader<Schedule>} */
+export const readSchedule = scheduleReader('enableObserver', 'enableFakeQuantize', 'disableObserver');
 
 /** @param {Schedule} schedule @param {number} step @returns {Switches} */
 export function switchesAt({ enableObserver = 0, enableFakeQuantize = 0, disableObserver = null }, step) {

@@ -13,29 +13,13 @@ import {
 	RULES,
 } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { didYouMean } from '../nearest.js';
-import { observerProblems } from '../observers/calculators.js';
+import { readObserver } from '../observers/calculators.js';
+import { Problems, flag, inside, isObject, readFields, word } from '../problems.js';
 import { ARGUMENTS, NARROW } from '../scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
-/** @typedef {import('../scheme.js').Activations} Activations */
 
-const FIELDS = [
-	...[
-		'name',
-		'value',
-		'scales',
-		'zero',
-		'symmetric',
-		'mins',
-		'calibration',
-		'rules',
-		'layout',
-		'packing',
-		'activations',
-	],
-	'observer',
-];
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 /**
  * What is wrong with a field.
@@ -59,183 +43,157 @@ function ruleOf(field) {
 	return RULE_OF_PART[words[words.length - 1]] ?? RULE_OF[words[0]] ?? 'bad-field';
 }
 
-/** The one field of an object, if it has that one. @param {unknown} value @param {string[]} names */
-function onlyField(value, names) {
-	if (!value || typeof value !== 'object') return undefined;
-	const [[name, argument] = [], ...rest] = Object.entries(value);
-	return rest.length === 0 && names.includes(name ?? '')
-		? { name: /** @type {string} */ (name), argument }
-		: undefined;
+/** @param {RegExp} pattern */
+const dtypes = (pattern) => DTYPES.filter((dtype) => pattern.test(dtype));
+
+const INTEGERS = dtypes(/^[iu]\d$/);
+const CODES = dtypes(/^([iu]\d|f[468]e\dm\d|nf4|iq4_nl)$/);
+const NARROWED = dtypes(/^i[2-8]$/).map((dtype) => dtype + NARROW);
+const SCALES = dtypes(/^(b?f(16|32)|f8.*|.*e[48]m[03]|input)$/);
+
+/** Which of a table's names a word is, as the core counts them. @param {string[]} table @param {string[]} [words] those that are legal @returns {Reader<number>} */
+const numbered = (table, words = table) => {
+	const read = word(words);
+	return (value, at) => {
+		const known = read(value, at);
+		return known === undefined ? undefined : table.indexOf(known);
+	};
+};
+
+/** @type {Reader<number[]>} edges, 0 for a whole axis */
+function readBlock(block, at) {
+	if (block === 'tensor') return [];
+	if (block === 'channel') return [0];
+	const edges = Array.isArray(block) ? block : [block];
+	const legal = edges.every((edge) => Number.isInteger(edge) && (edge === -1 || (edge >= 1 && edge < 2 ** 31)));
+	if (legal && edges.length >= 1 && edges.length <= MAX_RANK) return edges.map((edge) => (edge === -1 ? 0 : edge));
+	const expected = `'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis)`;
+	return at.fail(`expected ${expected}; got ${shown(block)}`);
 }
 
-const NO_ACTIVATIONS = { act_mode: 0, act: { dtype: 0, rank: 0, edge: /** @type {number[]} */ ([]) }, act_scale: 0 };
+/** @param {number} dtype @param {number[] | undefined} edge */
+const levelOf = (dtype, edge) => ({ dtype, rank: edge?.length, edge });
 
-/** Reads the fields of one scheme, and keeps what is wrong with them. What it cannot read becomes 0. */
-class Reader {
-	/** @type {Problem[]} */
-	problems = [];
+const LEVEL = { dtype: { read: numbered(DTYPES, [...SCALES, ...INTEGERS]) }, block: { read: readBlock } };
 
-	/** @param {string} field @param {string} message */
-	refuse(field, message) {
-		this.problems.push({ field, rule: ruleOf(field), message });
-		return 0;
-	}
+/** @type {Reader<any[]>} */
+function readLevels(levels, at) {
+	if (!Array.isArray(levels) || levels.length > MAX_LEVELS)
+		return at.fail(`expected a list of at most ${MAX_LEVELS} levels; got ${shown(levels)}`);
+	return levels.map((level, i) => {
+		const { dtype, block } = readFields(LEVEL, level, at.within(`[${i}]`)) ?? {};
+		return levelOf(dtype, block);
+	});
+}
 
-	/** @param {string} field @param {string[]} names @param {unknown} name */
-	indexOf(field, names, name) {
-		const index = names.indexOf(/** @type {string} */ (name));
-		if (index >= 0) return index;
-		return this.refuse(field, `expected one of ${names.join(', ')}; got ${shown(name)}${didYouMean(name, names)}`);
-	}
+const readCode = word([...CODES, ...NARROWED]);
 
-	/** @param {string} field @param {unknown} block @returns {number[]} edges, 0 for a whole axis */
-	edges(field, block) {
-		if (block === 'tensor') return [];
-		if (block === 'channel') return [0];
-		const edges = Array.isArray(block) ? block : [block];
-		const legal = edges.every((edge) => Number.isInteger(edge) && (edge === -1 || (edge >= 1 && edge < 2 ** 31)));
-		if (legal && edges.length >= 1 && edges.length <= MAX_RANK)
-			return edges.map((edge) => (edge === -1 ? 0 : edge));
-		const expected = `'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis)`;
-		this.refuse(field, `expected ${expected}; got ${shown(block)}`);
-		return [];
-	}
+/** @type {Reader<{ value: number, narrow: number, codebook: number, table?: Float32Array }>} */
+function readValue(value, at) {
+	if (isObject(value)) return readFields({ codebook: { read: readCodebook } }, value, at)?.codebook;
+	if (typeof value !== 'string')
+		return at.fail(`expected the dtype of a code, such as i4, or { codebook: [...] }; got ${shown(value)}`);
+	const code = readCode(value, at);
+	if (code === undefined) return undefined;
+	return { value: DTYPES.indexOf(code.replace(NARROW, '')), narrow: Number(code.endsWith(NARROW)), codebook: 0 };
+}
 
-	/** @param {string} field @param {unknown} value @param {string[]} known */
-	object(field, value, known) {
-		if (!value || typeof value !== 'object' || Array.isArray(value)) {
-			this.refuse(field, `expected { ${known.join(', ')} }; got ${shown(value)}`);
-			return {};
-		}
-		for (const name of Object.keys(value))
-			if (!known.includes(name)) {
-				const at = field ? `${field}.${name}` : name;
-				this.refuse(at, `unknown field; expected ${known.join(', ')}${didYouMean(name, known)}`);
-			}
-		return /** @type {Record<string, any>} */ (value);
-	}
+/** @type {Reader<{ value: number, narrow: number, codebook: number, table: Float32Array }>} */
+function readCodebook(entries, at) {
+	if (!Array.isArray(entries) || entries.length < 2 || entries.length > MAX_CODEBOOK)
+		return at.fail(`expected a list of 2 to ${MAX_CODEBOOK} numbers, got ${shown(entries)}`);
+	const wrong = entries.findIndex((entry) => typeof entry !== 'number' || !Number.isFinite(Math.fround(entry)));
+	if (wrong >= 0) return at.fail(`expected finite numbers; got ${shown(entries[wrong])}`);
+	const value = DTYPES.indexOf('codebook');
+	return { value, narrow: 0, codebook: entries.length, table: Float32Array.from(entries) };
+}
 
-	/** @param {string} field @param {unknown} level */
-	level(field, level) {
-		const { dtype, block } = this.object(field, level, ['dtype', 'block']);
-		const edge = this.edges(`${field}.block`, block);
-		return { dtype: this.indexOf(`${field}.dtype`, DTYPES, dtype), rank: edge.length, edge };
-	}
+const readCalibrationName = numbered(CALIBRATIONS);
 
-	/** @param {string} field @param {unknown} levels */
-	levels(field, levels) {
-		if (Array.isArray(levels) && levels.length <= MAX_LEVELS)
-			return levels.map((level, i) => this.level(`${field}[${i}]`, level));
-		this.refuse(field, `expected a list of at most ${MAX_LEVELS} levels; got ${shown(levels)}`);
-		return [];
-	}
+/** @type {Reader<{ calibration: number | undefined, calibration_argument: number }>} */
+function readCalibration(calibration, at) {
+	const [[only, given] = [], ...rest] = isObject(calibration) ? Object.entries(calibration) : [];
+	const named = rest.length === 0 && Object.keys(ARGUMENTS).includes(only ?? '');
+	const name = named ? only : calibration;
+	const index = readCalibrationName(name, at);
+	const argument = named ? given : (ARGUMENTS[name] ?? 0);
+	if (index !== undefined && (typeof argument !== 'number' || !Number.isFinite(argument)))
+		at.add(name, `expected a number; got ${shown(argument)}`);
+	return { calibration: index, calibration_argument: argument };
+}
 
-	/** @param {unknown} value @returns {{ value: number, narrow: number, codebook: number, table?: Float32Array }} */
-	value(value) {
-		const codebook = onlyField(value, ['codebook'])?.argument;
-		if (codebook !== undefined) return this.codebook(codebook);
-		const nothing = { value: 0, narrow: 0, codebook: 0 };
-		if (typeof value !== 'string') {
-			this.refuse(
-				'value',
-				`expected the dtype of a code, such as i4, or { codebook: [...] }; got ${shown(value)}`,
-			);
-			return nothing;
-		}
-		const narrow = value.endsWith(NARROW);
-		const dtype = narrow ? value.slice(0, -NARROW.length) : value;
-		const names = DTYPES.filter((name) => name !== 'codebook');
-		if (!names.includes(dtype)) return { ...nothing, value: this.indexOf('value', names, dtype) };
-		return { value: DTYPES.indexOf(dtype), narrow: narrow ? 1 : 0, codebook: 0 };
-	}
+const PACKING = {
+	into: { read: numbered(PACK_INTO) },
+	axis: { default: 0, read: readAxis },
+};
 
-	/** @param {unknown} entries */
-	codebook(entries) {
-		const field = 'value.codebook';
-		const list = Array.isArray(entries) ? entries : [];
-		if (list.length < 2 || list.length > MAX_CODEBOOK)
-			this.refuse(field, `expected a list of 2 to ${MAX_CODEBOOK} numbers`);
-		const wrong = list.find((entry) => typeof entry !== 'number' || !Number.isFinite(Math.fround(entry)));
-		if (wrong !== undefined) this.refuse(field, `expected finite numbers; got ${shown(wrong)}`);
-		const value = DTYPES.indexOf('codebook');
-		return { value, narrow: 0, codebook: list.length, table: Float32Array.from(list) };
-	}
+/** @type {Reader<number>} */
+function readAxis(axis, at) {
+	if (Number.isInteger(axis) && axis >= 0 && axis < MAX_RANK) return axis;
+	return at.fail(`expected 0 to ${MAX_RANK - 1}, counted from the last axis; got ${shown(axis)}`);
+}
 
-	/** @param {unknown} calibration */
-	calibration(calibration) {
-		const given = onlyField(calibration, Object.keys(ARGUMENTS));
-		const name = given?.name ?? calibration;
-		const index = this.indexOf('calibration', CALIBRATIONS, name);
-		const argument = given ? given.argument : (ARGUMENTS[/** @type {string} */ (name)] ?? 0);
-		if (typeof argument !== 'number' || !Number.isFinite(argument))
-			this.refuse(`calibration.${name}`, `expected a number; got ${shown(argument)}`);
-		return { calibration: index, calibration_argument: argument };
-	}
+const ACTIVATION = {
+	mode: { read: numbered(ACTIVATIONS, ACTIVATIONS.slice(1)) },
+	value: { read: numbered(DTYPES, CODES) },
+	block: { read: readBlock },
+	scale: { default: 0, read: numbered(DTYPES, SCALES) },
+	symmetric: { default: true, read: flag },
+};
 
-	/** @param {unknown} packing @returns {{ pack_into: number, pack_axis: number }} */
-	packing(packing) {
-		const { into, axis = 0 } = this.object('packing', packing, ['into', 'axis']);
-		if (!Number.isInteger(axis) || axis < 0 || axis >= MAX_RANK)
-			this.refuse(
-				'packing.axis',
-				`expected 0 to ${MAX_RANK - 1}, counted from the last axis; got ${shown(axis)}`,
-			);
-		return { pack_into: this.indexOf('packing.into', PACK_INTO, into), pack_axis: axis };
-	}
+const FIELDS = {
+	name: { default: '', read: (/** @type {unknown} */ name) => name },
+	value: { read: readValue },
+	scales: { read: readLevels },
+	zero: { default: 0, read: numbered(DTYPES, INTEGERS) },
+	symmetric: { default: false, read: flag },
+	mins: { default: [], read: readLevels },
+	calibration: { default: { calibration: 0, calibration_argument: 0 }, read: readCalibration },
+	rules: { default: RULES.indexOf('plain'), read: numbered(RULES) },
+	layout: { default: LAYOUTS.indexOf('planes'), read: numbered(LAYOUTS) },
+	packing: { default: { into: 0, axis: 0 }, read: fieldsOf(PACKING) },
+	activations: { default: { mode: 0, value: 0, block: [], scale: 0 }, read: fieldsOf(ACTIVATION) },
+	observer: { default: undefined, read: readObserver },
+};
 
-	/** @param {Activations | undefined} activations */
-	activations(activations) {
-		if (!activations) return NO_ACTIVATIONS;
-		const fields = ['mode', 'value', 'block', 'scale', 'symmetric'];
-		const { mode, value, block, scale } = this.object('activations', activations, fields);
-		const edge = this.edges('activations.block', block);
-		return {
-			act_mode: this.indexOf('activations.mode', ACTIVATIONS, mode),
-			act: { dtype: this.indexOf('activations.value', DTYPES, value), rank: edge.length, edge },
-			act_scale: scale === undefined ? 0 : this.indexOf('activations.scale', DTYPES, scale),
-		};
-	}
-
-	/** @param {any} scheme */
-	scheme(scheme) {
-		const given = this.object('', scheme, FIELDS);
-		if (given.observer !== undefined)
-			for (const { name, message } of observerProblems(given.observer)) this.refuse(`observer${name}`, message);
-		const { symmetric = false, calibration = 'minmax', rules = 'plain', layout = 'planes' } = given;
-		const scale = this.levels('scales', given.scales);
-		const min = this.levels('mins', given.mins === undefined ? [] : given.mins);
-		if (typeof symmetric !== 'boolean') this.refuse('symmetric', `expected true or false; got ${shown(symmetric)}`);
-		return {
-			...this.value(given.value),
-			nscales: scale.length,
-			scale,
-			zero: given.zero === undefined ? 0 : this.indexOf('zero', DTYPES, given.zero),
-			symmetric: symmetric ? 1 : 0,
-			nmins: min.length,
-			min,
-			...this.calibration(calibration),
-			rules: this.indexOf('rules', RULES, rules),
-			layout: this.indexOf('layout', LAYOUTS, layout),
-			...this.packing(given.packing ?? { into: 'bytes' }),
-			fused: 0,
-			...this.activations(given.activations),
-		};
-	}
+/** @param {Record<string, import('../problems.js').Field>} fields @returns {Reader<Record<string, any>>} */
+function fieldsOf(fields) {
+	return (json, at) => readFields(fields, json, at);
 }
 
 /**
  * The struct of a scheme object, without a fused kernel (the core goes through its stages), and what is wrong with its words.
  * @param {unknown} scheme
- * @returns {{ struct: any, problems: Problem[] }}
+ * @returns {{ struct: any, problems: Problem[] }} the struct is of use where there are no problems
  */
 export function readScheme(scheme) {
-	const reader = new Reader();
-	return { struct: reader.scheme(scheme), problems: reader.problems };
+	const problems = new Problems();
+	const said = readFields(FIELDS, scheme, problems) ?? {};
+	const { value, scales, zero, symmetric, mins, calibration, rules, layout, packing, activations } = said;
+	const struct = {
+		...value,
+		nscales: scales?.length,
+		scale: scales,
+		zero,
+		symmetric: Number(symmetric),
+		nmins: mins?.length,
+		min: mins,
+		...calibration,
+		rules,
+		layout,
+		pack_into: packing?.into,
+		pack_axis: packing?.axis,
+		fused: 0,
+		act_mode: activations?.mode,
+		act: levelOf(activations?.value, activations?.block),
+		act_scale: activations?.scale,
+	};
+	return { struct, problems: problems.list.map((problem) => ({ ...problem, rule: ruleOf(problem.field) })) };
 }
 
 /** @param {Problem[]} problems */
 export function schemeError(problems) {
-	const said = problems.map(({ field, message }) => `${field ? `scheme.${field}` : 'scheme'}: ${message}`);
+	const said = problems.map(({ field, message }) => `${inside('scheme', field)}: ${message}`);
 	return new BlockQuantError('bad-scheme', said.join('; '));
 }
 

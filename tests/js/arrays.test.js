@@ -438,7 +438,7 @@ test('a scale beyond float16 is refused, or allowed with a warning', () => {
 test('QuantizationSchemes that cannot be are refused by the field', () => {
 	const args = { num_bits: 4, type: 'int', group_size: 128 };
 	const of = (more) => () => fromCompressedTensors({ targets: ['Linear'], weights: { ...args, ...more } });
-	refuses(of({ num_bit: 4 }), 'bad-scheme', /weights\.num_bit: unknown key/);
+	refuses(of({ num_bit: 4 }), 'bad-scheme', /weights\.num_bit: unknown field/);
 	refuses(of({ num_bits: 9 }), 'bad-scheme', /weights\.num_bits: expected int of 1 to 8/);
 	refuses(of({ type: 'float', num_bits: 5 }), 'bad-scheme', /floats have 4, 6 or 8 bits, got 5/);
 	refuses(of({ strategy: 'channel' }), 'bad-scheme', /strategy channel takes no group_size/);

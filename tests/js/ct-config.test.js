@@ -89,7 +89,7 @@ test('every problem is told at once, by its field, with the word that was meant'
 				'config_groups.a.targets: expected a list, got "Linear"',
 				'config_groups.a.weights.num_bits: expected an integer, got "x"',
 				'config_groups.a.weights.type: expected one of int, float; got "flot"; did you mean float?',
-				'config_groups.a.weights.grup_size: unknown key; did you mean group_size?',
+				'config_groups.a.weights.grup_size: unknown field; did you mean group_size?',
 				'config_groups.a.weights.strategy: expected one of',
 				'did you mean channel?',
 				'config_groups.a.weights.block_structure: expected [rows, columns]',

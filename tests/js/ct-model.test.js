@@ -89,7 +89,7 @@ test('a config says how a module is quantized by the target that is closest to i
 	}
 	await assert.rejects(dequantized(tensors, configOf({ x: { targets: ['Linear'], weights: { num_bit: 5 } } })), {
 		code: 'bad-scheme',
-		message: /config\.json: config_groups\.x\.weights\.num_bit: unknown key; did you mean num_bits\?/,
+		message: /config\.json: config_groups\.x\.weights\.num_bit: unknown field; did you mean num_bits\?/,
 	});
 	await assert.rejects(dequantized(tensors, null), {
 		code: 'unsupported',

@@ -123,7 +123,7 @@ test('arguments that cannot be are one clear error', async () => {
 	/** @param {object} change @param {string} code @param {RegExp} message */
 	const refused = (change, code, message, call = ct.quantize) =>
 		assert.throws(() => call(data, { ...good, ...change }), { code, message });
-	refused({ args: { num_bit: 4 } }, 'bad-scheme', /num_bit: unknown key; did you mean num_bits/);
+	refused({ args: { num_bit: 4 } }, 'bad-scheme', /num_bit: unknown field; did you mean num_bits/);
 	refused({ args: { num_bits: 9 } }, 'bad-scheme', /args\.num_bits: expected int of 1 to 8/);
 	refused({ args: { symmetric: false } }, 'bad-argument', /zeroPoint: missing/);
 	refused(

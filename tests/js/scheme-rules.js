@@ -52,26 +52,26 @@ const ROUND_HALF_EVEN = ['plain', 'compressed-tensors', 'coreai', 'burn'];
 const SPAN = ['compressed-tensors', 'coreai', 'burn', 'burn-0.22', 'burn-ndarray'];
 const POWER_OF_A = ['compressed-tensors', 'coreai'];
 
-/** Rules that fields break by themselves. @type {Record<string, (scheme: any, shape: number[]) => boolean>} */
-const ALONE = {
+/** Rules that words break, whatever stands beside them. @type {Record<string, (scheme: any) => boolean>} */
+const WORDS = {
 	'bad-value': ({ value }) =>
 		typeof value === 'object' ||
 		(/-narrow$/.test(value)
 			? /^i[2-8]-narrow$/.test(value)
 			: [...INTEGERS, ...FLOAT_VALUES, ...TABLES].includes(value)),
+	'bad-level-dtype': ({ scales, mins = [] }) =>
+		[...scales, ...mins].every(({ dtype }) => [...FLOAT_LEVELS, 'e8m0', ...INTEGERS].includes(dtype)),
+};
+
+/** Rules that fields break by themselves. @type {Record<string, (scheme: any, shape: number[]) => boolean>} */
+const ALONE = {
 	'bad-levels': ({ scales, mins = [] }) =>
 		scales.length >= 1 &&
 		scales.length <= 3 &&
 		(mins.length === 0 ||
 			(mins.length === scales.length &&
 				mins.every(({ block }, i) => same([scales[i].block].flat(), [block].flat())))),
-	'bad-level-dtype': ({ scales, mins = [] }) =>
-		[scales, mins].every((levels) =>
-			levels.every(
-				({ dtype }, i) =>
-					FLOAT_LEVELS.includes(dtype) || dtype === 'e8m0' || (isInteger(dtype) && i + 1 < levels.length),
-			),
-		),
+	'bad-level-dtype': ({ scales, mins = [] }) => [scales, mins].every((levels) => !isInteger(levels.at(-1)?.dtype)),
 	'bad-layout': ({ layout, named }) => layout !== 'burn-quantized-bytes' || named,
 	'bad-block': ({ scales, mins = [] }, shape) =>
 		[scales, mins].every((levels) =>
@@ -189,7 +189,7 @@ export function brokenRules(given, dims, dtype = 'f32') {
 		levels?.map((level) => ({ ...level, dtype: level.dtype === 'input' ? dtype : level.dtype }));
 	const named = given.scales.every((level) => level.dtype !== 'input');
 	const scheme = { ...given, scales: known(given.scales), mins: known(given.mins), named };
-	for (const group of [ALONE, TOGETHER, OF_TENSOR]) {
+	for (const group of [WORDS, ALONE, TOGETHER, OF_TENSOR]) {
 		const broken = Object.keys(group).filter((rule) => !group[rule](scheme, shape, dims.length));
 		if (broken.length) return broken;
 	}
