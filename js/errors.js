@@ -35,6 +35,7 @@
  * @property {string} [file] name of the file
  * @property {string} [tensor] name of the tensor
  * @property {number} [offset] byte offset in the file
+ * @property {string} [option] that would let it through
  * @property {unknown} [cause] the error below this one
  */
 
@@ -78,7 +79,7 @@ export class BlockQuantError extends Error {
 	 * @param {ErrorPlace} [place]
 	 */
 	constructor(code, message, place = {}) {
-		const { file, tensor, offset, cause } = place;
+		const { file, tensor, offset, option, cause } = place;
 		const where = [
 			file === undefined ? '' : `${file}: `,
 			tensor === undefined ? '' : `tensor ${quoted(tensor)}: `,
@@ -92,6 +93,8 @@ export class BlockQuantError extends Error {
 		this.file = file;
 		this.tensor = tensor;
 		this.offset = offset;
+		/** The function's option that would let it through. */
+		this.option = option;
 	}
 
 	/**
@@ -112,11 +115,12 @@ export class BlockQuantError extends Error {
 
 	/** @param {ErrorPlace} more */
 	#placed(more) {
-		const { file, tensor, offset, cause } = this;
+		const { file, tensor, offset, option, cause } = this;
 		const moved = new BlockQuantError(this.code, this.detail, {
 			file,
 			tensor,
 			offset,
+			option,
 			cause,
 			...more,
 		});

@@ -12,7 +12,7 @@ export { toCompressedTensors } from './compressed-tensors/to.js';
 export { fromCoreAI } from './coreai/from.js';
 export { toCoreAI } from './coreai/to.js';
 export { BlockQuantError } from './errors.js';
-export { readImatrix } from './gguf/imatrix.js';
+export { readImatrix } from './imatrix/imatrix.js';
 export { blobSink, memoryDirectory, memorySink } from './io/sink.js';
 export { createObserver } from './observers/observer.js';
 export { compareModels } from './model/compare.js';

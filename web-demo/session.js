@@ -24,9 +24,6 @@ const SAMPLE_NAME = 'random.safetensors';
 /** Workers that quantize, started for each run: between runs they hold no memory. */
 const CORES = navigator.hardwareConcurrency;
 
-/** What the command can do and the page cannot. */
-const COMMANDS_ADVICE = /, or allow it \(--allow-requantize\)$/;
-
 export class Session {
 	/** @type {{ model: Model, name: string, config: string | null } | null} */
 	#input = null;
@@ -169,7 +166,7 @@ export class Session {
 				return {
 					...offer,
 					nbytes: null,
-					refusal: error.message.replace(COMMANDS_ADVICE, ''),
+					refusal: error.message,
 					code: error.code,
 				};
 			}

@@ -19,6 +19,13 @@ const EXIT_CODES = {
 	cancelled: INTERRUPTED,
 };
 
+/** The command's words for options of the library. @type {Record<string, string>} */
+const FLAGS = {
+	pure: '--pure',
+	allowRequantize: '--allow-requantize',
+	missingImportance: '--missing-importance ones',
+};
+
 /** @param {unknown} error */
 export function exitCodeOf(error) {
 	// Commander throws for --help and --version, too.
@@ -38,7 +45,12 @@ export function printable(text) {
 function lineOf(error) {
 	if (error instanceof CommanderError) return error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
 	if (error instanceof BlockQuantError) {
-		return error.code === 'unknown-scheme' ? `${error.message} (\`blockquant schemes\` lists them)` : error.message;
+		const { code, message, option } = error;
+		const advice =
+			code === 'unknown-scheme'
+				? '`blockquant schemes` lists them'
+				: option && `${FLAGS[option]} lets it through`;
+		return advice ? `${message} (${advice})` : message;
 	}
 	return `internal error, please report it: ${messageOf(error)}`;
 }

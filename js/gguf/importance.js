@@ -33,9 +33,9 @@ export function importanceOf({ name, shape }, fileType, type, { imatrix, missing
 	throw new BlockQuantError(
 		'needs-importance',
 		lack === ''
-			? `${needed}: give one, or let all columns weigh the same (missing importance: ones)`
-			: `${needed}, and ${lack} (missing importance: ones lets all columns weigh the same)`,
-		{ tensor: name },
+			? `${needed}: give one, or let all columns weigh the same`
+			: `${needed}, and ${lack}; all columns may weigh the same instead`,
+		{ tensor: name, option: 'missingImportance' },
 	);
 }
 

@@ -44,7 +44,8 @@ export function ggufTarget(model, options) {
 	if (!pure) {
 		throw new BlockQuantError(
 			'unsupported',
-			`${fileType.name} mixes several types by a recipe, which is not in this version: with --pure (pure: true) every tensor becomes ${type}`,
+			`${fileType.name} mixes several types by a recipe, which is not in this version: with pure every tensor becomes ${type}`,
+			{ option: 'pure' },
 		);
 	}
 	// Where all rows fall back to another type, the type itself need not be here.
@@ -105,8 +106,8 @@ function choose({ name, dtype, shape }, fileType, options) {
 	if (!(dtype in WEIGHT_DTYPES) && !options.allowRequantize) {
 		throw new BlockQuantError(
 			'unsupported',
-			`is ${dtype} already, and quantizing twice loses more than once: start from a float model, or allow it (--allow-requantize)`,
-			{ tensor: name },
+			`is ${dtype} already, and quantizing twice loses more than once: start from a float model`,
+			{ tensor: name, option: 'allowRequantize' },
 		);
 	}
 	const why = type === wanted ? undefined : `rows of ${row} are no whole blocks of ${wanted}`;

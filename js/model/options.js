@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
-import { isImatrix } from '../gguf/imatrix.js';
+import { isImatrix } from '../imatrix/imatrix.js';
 
 const RUN_OPTIONS = ['workers', 'pool', 'signal', 'onProgress', 'config'];
 

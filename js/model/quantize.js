@@ -5,7 +5,7 @@ import { decodeJob } from '../arrays/decode-job.js';
 import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, quoted } from '../errors.js';
-import { withImatrix } from '../gguf/imatrix.js';
+import { withImatrix } from '../imatrix/imatrix.js';
 import { guarded } from '../io/guarded.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { withPool } from '../workers/pool.js';
@@ -23,7 +23,7 @@ import { rewriteModel } from './rewrite.js';
 /** @typedef {import('./plan.js').PlannedTensor} PlannedTensor */
 /** @typedef {import('./types.js').Step} Step */
 /** @typedef {import('../arrays/compare.js').Comparer} Comparer */
-/** @typedef {import('../gguf/imatrix.js').Imatrix} Imatrix */
+/** @typedef {import('../imatrix/imatrix.js').Imatrix} Imatrix */
 /** @typedef {import('../io/source.js').SourceLike} SourceLike */
 
 /**

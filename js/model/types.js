@@ -98,7 +98,7 @@
  * @property {string | Scheme} scheme
  * @property {boolean} [pure] every tensor gets the scheme's own type, without a recipe
  * @property {boolean} [allowRequantize] of tensors that are quantized already
- * @property {import('../gguf/imatrix.js').Imatrix} [imatrix] how much each column of each tensor matters
+ * @property {import('../imatrix/imatrix.js').Imatrix} [imatrix] how much each column of each tensor matters
  * @property {'error' | 'ones'} [missingImportance] a type that is of no use without importance, and none for the tensor: refuse,
  *   or let all columns weigh the same
  */

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, shown } from '../errors.js';
-import { readImatrix } from '../gguf/imatrix.js';
+import { readImatrix } from '../imatrix/imatrix.js';
 import { fileSource } from './file-source.js';
 
 /**
  * @param {string} path
- * @returns {Promise<Required<import('../gguf/imatrix.js').Imatrix>>} its name is the path, which no output
+ * @returns {Promise<Required<import('../imatrix/imatrix.js').Imatrix>>} its name is the path, which no output
  *   may have
  */
 export async function readImatrixPath(path) {

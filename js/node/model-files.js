@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { isWrittenByUs } from '../compressed-tensors/config-file.js';
 import { CONTAINERS, containerOf, isModelFile } from '../containers.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { withImatrix } from '../gguf/imatrix.js';
+import { withImatrix } from '../imatrix/imatrix.js';
 import { dequantizeModel } from '../model/dequantize.js';
 import { openModel } from '../model/open.js';
 import { checkOptions, DEQUANTIZE_OPTIONS, QUANTIZE_OPTIONS } from '../model/options.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { BlockQuantError } from '../../js/errors.js';
 import { FILE_TYPES, typeForRows } from '../../js/gguf/ftypes.js';
-import { readImatrix } from '../../js/gguf/imatrix.js';
+import { readImatrix } from '../../js/imatrix/imatrix.js';
 import { openModel } from '../../js/model/open.js';
 import { schemes } from '../../js/presets.js';
 import { canMake, quantized } from './gguf-support.js';

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readImatrix } from '../../js/gguf/imatrix.js';
+import { readImatrix } from '../../js/imatrix/imatrix.js';
 import { i32, pair } from './gguf-support.js';
 import { ggufImatrix, IMATRIX_PAIRS, legacyImatrix } from './imatrix-support.js';
 

@@ -114,3 +114,12 @@ test('only the core sees a pointer, only node files see Node, entries alone impo
 		assert.doesNotMatch(code, /\bexport default\b/, name);
 	}
 });
+
+test('models know no kind of file: what each kind is, its row in js/containers.js says', () => {
+	for (const name of JS.filter((each) => each.startsWith('js/model/')))
+		assert.doesNotMatch(
+			withoutComments(read(name)),
+			/from '\.\.\/(burn|compressed-tensors|coreai|gguf|safetensors)\//,
+			name,
+		);
+});

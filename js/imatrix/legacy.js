@@ -1,11 +1,11 @@
-// imatrix-legacy.js - importance matrices as llama-imatrix wrote them before GGUF: a list of names and numbers, no magic.
+// legacy.js - importance matrices as llama-imatrix wrote them before GGUF: a list of names and numbers, no magic.
 // SPDX-License-Identifier: MIT
 
 // i32 entries; each: i32 bytes of the name, the name, i32 calls, i32 values, f32 each; then, in newer ones, i32 chunks, i32 bytes
 // of a dataset's name, the name. A value is the mean of a column's squares, times the calls. All little-endian.
 
 import { BlockQuantError, quoted } from '../errors.js';
-import { ImatrixEntries } from './imatrix-entries.js';
+import { ImatrixEntries } from './entries.js';
 
 /** @typedef {import('../io/source.js').Source} Source */
 
@@ -17,7 +17,7 @@ const MAX_NAME = 63;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** @param {Source} source */
-export async function readLegacyImatrix(source) {
+export async function readLegacy(source) {
 	let pos = 0;
 	/** @param {string} message @returns {never} */
 	const fail = (message) => {

@@ -1,4 +1,4 @@
-// imatrix-entries.js - what the readers of both kinds of importance matrices check of each entry.
+// entries.js - what the readers of both kinds of importance matrices check of each entry.
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';

@@ -1,28 +1,15 @@
-// imatrix.js - importance matrices: how much each column of a weight matters, as llama-imatrix measured it.
+// sums.js - importance matrices as llama-imatrix writes them: GGUF files of sums and counts.
 // SPDX-License-Identifier: MIT
 
-// A GGUF file holds two tensors for each weight: NAME.in_sum2, the sums of the squares that each column was multiplied with,
-// one row per matrix (expert), and NAME.counts, how many squares are in a row. What quantizers take is their mean.
+// Two tensors for each weight: NAME.in_sum2, the sums of the squares that each column was multiplied with, one row per matrix
+// (expert), and NAME.counts, how many squares are in a row. What quantizers take is their mean.
 
-import { BlockQuantError, shown } from '../errors.js';
-import { sourceOf } from '../io/source.js';
-import { readLegacyImatrix } from './imatrix-legacy.js';
-import { ImatrixEntries } from './imatrix-entries.js';
-import { hasMagic } from './open.js';
-import { typeText, valueOf } from './pairs.js';
-import { readHeader } from './read.js';
+import { BlockQuantError } from '../errors.js';
+import { typeText, valueOf } from '../gguf/pairs.js';
+import { readHeader } from '../gguf/read.js';
+import { ImatrixEntries } from './entries.js';
 
 /** @typedef {import('../io/source.js').Source} Source */
-/** @typedef {import('../io/source.js').SourceLike} SourceLike */
-
-/**
- * @typedef {object} Imatrix
- * @property {Map<string, Float32Array>} tensors by tensor name: an importance for each column, matrix after matrix
- * @property {string} [name] of the file; what is made with it says so
- * @property {string[]} [datasets] that it was measured on
- * @property {number} [chunks] of them; 0 if that is not known
- * @property {string} [path] of the file, where it is one on disk
- */
 
 const SUMS = '.in_sum2';
 const COUNTS = '.counts';
@@ -30,56 +17,8 @@ const COUNTS = '.counts';
 /** What the metadata must say, by the type of its value. */
 const KEYS = { 'imatrix.datasets': /^str\[/, 'imatrix.chunk_count': /^u32$/, 'imatrix.chunk_size': /^u32$/ };
 
-/**
- * Reads an importance matrix that llama-imatrix wrote, GGUF or the older `.dat`. All of it is in memory then.
- * @param {SourceLike} input
- * @returns {Promise<Required<Omit<Imatrix, 'path'>>>}
- * @throws {BlockQuantError} bad-file, bad-argument, io
- */
-export async function readImatrix(input) {
-	const source = sourceOf(input);
-	const { name = '' } = source;
-	try {
-		return { name, ...(await ((await hasMagic(source)) ? readGguf(source) : readLegacyImatrix(source))) };
-	} catch (error) {
-		throw error instanceof BlockQuantError ? error.withFile(source.name) : error;
-	}
-}
-
-/**
- * A caller's options, whose importance matrix is read if it is a file's source.
- * @template {{ imatrix?: Imatrix | SourceLike }} Options
- * @param {Options} options
- * @returns {Promise<Omit<Options, 'imatrix'> & { imatrix?: Imatrix }>}
- */
-export async function withImatrix(options) {
-	const given = options?.imatrix;
-	if (given === undefined || isImatrix(given)) return /** @type {any} */ (options);
-	let source;
-	try {
-		source = sourceOf(given);
-	} catch {
-		const expected = 'what readImatrix() gives, or a source of one';
-		throw new BlockQuantError('bad-argument', `imatrix: expected ${expected}, got ${shown(given)}`);
-	}
-	return { ...options, imatrix: await readImatrix(source) };
-}
-
-/** @param {any} value @returns {value is Imatrix} */
-export function isImatrix(value) {
-	const { tensors, name = '', datasets = [], chunks = 0 } = value ?? {};
-	return (
-		tensors instanceof Map &&
-		typeof name === 'string' &&
-		Array.isArray(datasets) &&
-		datasets.every((one) => typeof one === 'string') &&
-		Number.isSafeInteger(chunks) &&
-		chunks >= 0
-	);
-}
-
 /** @param {Source} source */
-async function readGguf(source) {
+export async function readSums(source) {
 	const { bytes, pairs, tensors, dataStart } = await readHeader(source);
 	const [datasets, chunks] = Object.entries(KEYS).map(([key, type]) => {
 		const pair = pairs.find((one) => one.key === key);
@@ -101,7 +40,7 @@ async function readGguf(source) {
 	}
 	return { tensors: entries.finish(), datasets: /** @type {string[]} */ (datasets), chunks: Number(chunks) };
 
-	/** @param {import('./read.js').TensorEntry} tensor */
+	/** @param {import('../gguf/read.js').TensorEntry} tensor */
 	async function read({ name, type, shape, nbytes, begin }) {
 		const fail = (/** @type {string} */ text) => entries.fail(name, text);
 		if (type.name !== 'F32') fail(`is of type ${type.name}; expected F32`);
