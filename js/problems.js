@@ -54,8 +54,8 @@ export class Problems {
 	}
 }
 
-/** A plain JSON object. @param {unknown} value @returns {value is Record<string, any>} */
-export const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** An object with fields: no list, typed array or Map. @param {unknown} value @returns {value is Record<string, any>} */
+export const isObject = (value) => typeof value === 'object' && value !== null && !(Symbol.iterator in value);
 
 /**
  * The fields of an object, each by its reader; what is missing has its default, what is unknown is a problem.
@@ -73,8 +73,10 @@ export function readFields(fields, json, at, more = []) {
 			at.add(key, `unknown field${didYouMean(key, known) || `; expected ${known.join(', ')}`}`);
 	const read = Object.entries(fields).map(([key, field]) => {
 		const place = at.within(key);
-		if (Object.hasOwn(json, key) && json[key] !== undefined) return [key, field.read(json[key], place)];
-		return [key, 'default' in field ? structuredClone(field.default) : place.fail('missing')];
+		const value = json[key];
+		if (value !== undefined) return [key, field.read(value, place)];
+		if (!('default' in field)) return [key, place.fail('missing')];
+		return [key, typeof field.default !== 'object' ? field.default : structuredClone(field.default)];
 	});
 	return Object.fromEntries(read);
 }

@@ -2,19 +2,21 @@
 // SPDX-License-Identifier: MIT
 
 import { fromBurn } from './burn/from.js';
+import { QUANT_VALUES } from './burn/tables.js';
 import { fromCompressedTensors } from './compressed-tensors/from.js';
 import { fromCoreAI } from './coreai/from.js';
-import { BlockQuantError } from './errors.js';
+import { BlockQuantError, shown } from './errors.js';
 import { presetOf } from './presets.js';
+import { isObject } from './problems.js';
 import { structOfScheme } from './scheme/read.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
 
-/** One row for each vocabulary but ours. @type {{ keys: string[], read: (json: any) => Scheme }[]} */
+/** One row for each vocabulary but ours: fields, or words for a value, that it alone has. @type {{ keys: string[], values?: string[], read: (json: any) => Scheme }[]} */
 const VOCABULARIES = [
 	{ keys: ['weights', 'num_bits'], read: fromCompressedTensors },
 	{ keys: ['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec'], read: fromCoreAI },
-	{ keys: ['store', 'mode', 'tensor', 'block'], read: fromBurn },
+	{ keys: ['store', 'mode', 'tensor', 'block'], values: Object.keys(QUANT_VALUES), read: fromBurn },
 ];
 
 /**
@@ -24,11 +26,12 @@ const VOCABULARIES = [
  * @throws {BlockQuantError} bad-scheme, naming the field
  */
 export function schemeOfJson(json) {
-	if (json === null || typeof json !== 'object' || Array.isArray(json))
-		throw new BlockQuantError('bad-scheme', 'expected a JSON object');
-	const vocabulary = VOCABULARIES.find(({ keys }) => keys.some((key) => Object.hasOwn(json, key)));
+	if (!isObject(json)) throw new BlockQuantError('bad-scheme', `scheme: expected a JSON object, got ${shown(json)}`);
+	const vocabulary = VOCABULARIES.find(
+		({ keys, values }) => keys.some((key) => Object.hasOwn(json, key)) || values?.includes(json.value),
+	);
 	if (vocabulary) return vocabulary.read(json);
-	const scheme = json.scheme !== null && typeof json.scheme === 'object' ? json.scheme : json;
+	const scheme = /** @type {any} */ (isObject(json.scheme) ? json.scheme : json);
 	structOfScheme(scheme);
 	if (scheme.name === undefined) return scheme;
 	const preset = presetOf(scheme);

@@ -1,12 +1,14 @@
 // async.js - the array functions on a pool of workers: the same bytes, and the caller's thread stays free.
 // SPDX-License-Identifier: MIT
 
+import { optional, optionsOf } from '../arguments.js';
 import { BlockQuantError } from '../errors.js';
-import { checkOptions, POOL_OPTIONS } from '../model/options.js';
+import { checkOptions, optionsNamed, POOL_OPTIONS } from '../model/options.js';
+import { flag } from '../problems.js';
 import { checkCancelled } from '../workers/cancel.js';
 import { sharedPool, withPool } from '../workers/pool.js';
 import { decodeTensor, encodeTensor } from '../workers/tensor.js';
-import { prepare, prepareDecode, tensorOf } from './quantize.js';
+import { prepare, prepareDecode, QUANTIZE_FIELDS, tensorOf } from './quantize.js';
 import { weightBytes } from './weights.js';
 
 /** @typedef {import('./quantize.js').QuantizedTensor} QuantizedTensor */
@@ -61,10 +63,10 @@ function moved(data) {
  * @returns {Promise<QuantizedTensor>} rejects as quantize() throws; and cancelled, worker-failed
  */
 export async function quantizeAsync(data, options) {
-	const { workers, pool, signal, onProgress, transfer, ...rest } = options ?? {};
-	checkOptions({ workers, pool, signal, onProgress }, POOL_OPTIONS);
+	optionsOf({ ...QUANTIZE_FIELDS, ...optionsNamed(POOL_OPTIONS), transfer: optional(flag) }, options);
+	const { workers, pool, signal, onProgress, transfer, ...rest } = options;
 	checkCancelled(signal);
-	const prepared = prepare(data, options && rest);
+	const prepared = prepare(data, rest);
 	const { dtype, job, stored, count: total } = prepared;
 	const weights = transfer ? moved(prepared.data) : prepared.data;
 	const whole = transfer === true && weights.byteLength === weights.buffer.byteLength;

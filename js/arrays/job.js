@@ -4,6 +4,7 @@
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { presetOf } from '../presets.js';
+import { isObject } from '../problems.js';
 import { Comparer } from './compare.js';
 import { GivenParameters } from './parameters.js';
 import { bandsOf, cellsOf, planTensor } from './plan.js';
@@ -28,14 +29,6 @@ import { plainArray } from './typed.js';
  * @property {'error' | 'allow'} [nonfinite]
  * @property {boolean} [correct]
  */
-
-const policies = ['error', 'allow'];
-
-/** @param {string} name @param {unknown} policy */
-function checkPolicy(name, policy) {
-	if (policy !== undefined && !policies.includes(/** @type {string} */ (policy)))
-		throw new BlockQuantError('bad-argument', `${name}: expected 'error' or 'allow', got ${shown(policy)}`);
-}
 
 /** @param {unknown} array @param {string} name @returns {Float32Array} */
 function finiteNumbers(array, name) {
@@ -76,8 +69,8 @@ function importanceOf({ imatrix, shape, scheme }) {
 
 /** @param {TensorOptions['ranges']} ranges @param {any} plan */
 function rangesOf(ranges, plan) {
-	if (!ranges || typeof ranges !== 'object')
-		throw new BlockQuantError('bad-argument', 'ranges: expected { min, max }');
+	if (!isObject(ranges))
+		throw new BlockQuantError('bad-argument', `ranges: expected { min, max }, got ${shown(ranges)}`);
 	const cells = cellsOf(plan);
 	const [lo, hi] = /** @type {const} */ (['min', 'max']).map((end) => {
 		const numbers = finiteNumbers(ranges[end], `ranges.${end}`);
@@ -123,8 +116,6 @@ export class TensorJob {
 
 	/** @param {TensorOptions} options */
 	constructor(options) {
-		checkPolicy('overflow', options.overflow);
-		checkPolicy('nonfinite', options.nonfinite);
 		/** The core's plan and its bytes. */
 		this.planned = planTensor(options.scheme, options.shape, options.dtype);
 		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
@@ -143,7 +134,7 @@ export class TensorJob {
 			this.#more = { ...this.#more, lo, hi };
 		}
 		if (options.parameters !== undefined)
-			this.#parameters = new GivenParameters(options.parameters, this.planned.plan);
+			this.#parameters = new GivenParameters(options.parameters, this.planned.plan, options.nonfinite);
 		if (this.#parameters?.ofBlocks && options.ranges !== undefined)
 			throw new BlockQuantError('bad-argument', 'parameters, ranges of blocks: expected one of them, not both');
 		this.planes = this.planned.planes;

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: MIT
 
 import { DTYPES, NBYTES, ROLES } from '../core/abi.js';
+import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { isObject } from '../problems.js';
 import { plainArray } from './typed.js';
 
 /** Codes in the level's dtype, or their bytes; by role: `scales.0`, `mins.0`, ..., `zeros`. @typedef {Record<string, ArrayBufferView>} Parameters */
 
 const ARRAYS = /** @type {const} */ (['Uint8Array', 'Int8Array', 'Uint16Array', 'Float32Array']);
 
-/** @typedef {{ role: string, level: number, width: number, cells: number, tensorWide: boolean }} Kind of parameters that a scheme has */
+/** @typedef {{ role: string, dtype: string, level: number, width: number, cells: number, tensorWide: boolean }} Kind of parameters that a scheme has */
 
 /** Blocks of a level in the whole tensor. @param {any} plan @param {any} level */
 function cellsOf({ rank, dims }, level) {
@@ -29,13 +31,14 @@ function kindsOf(plan) {
 	const kinds = (name, levels) =>
 		levels.map(({ dtype, ...grid }, level) => ({
 			role: `${name}.${level}`,
+			dtype: DTYPES[dtype],
 			level,
 			width: NBYTES[DTYPES[dtype]],
 			cells: cellsOf(plan, grid),
 			tensorWide: !grid.rank,
 		}));
 	const all = [...kinds('scales', scale.slice(0, nscales)), ...kinds('mins', min.slice(0, nmins))];
-	return zero ? [...all, { ...all[0], role: 'zeros', width: 1 }] : all;
+	return zero ? [...all, { ...all[0], role: 'zeros', dtype: DTYPES[zero], width: 1 }] : all;
 }
 
 /** Parameters that are given: all, or those of the tensor-wide levels around the innermost. */
@@ -43,10 +46,13 @@ export class GivenParameters {
 	/** @type {(Kind & { bytes: Uint8Array })[]} */
 	#given;
 
-	/** @param {unknown} parameters @param {any} plan struct bq_plan as an object */
-	constructor(parameters, plan) {
-		if (!parameters || typeof parameters !== 'object')
-			throw new BlockQuantError('bad-argument', 'parameters: expected an object of arrays by role');
+	/** @param {unknown} parameters @param {any} plan struct bq_plan as an object @param {'error' | 'allow'} [nonfinite] */
+	constructor(parameters, plan, nonfinite) {
+		if (!isObject(parameters))
+			throw new BlockQuantError(
+				'bad-argument',
+				`parameters: expected an object of arrays by role, got ${shown(parameters)}`,
+			);
 		const kinds = kindsOf(plan);
 		const names = Object.keys(parameters);
 		const unknown = names.find((name) => !kinds.some(({ role }) => role === name));
@@ -59,7 +65,8 @@ export class GivenParameters {
 				'bad-argument',
 				`parameters: expected ${kinds.map(({ role }) => role).join(', ')}, or the tensor-wide outer ones; got ${names.join(', ') || 'none'}`,
 			);
-		this.#given = wanted.map((kind) => ({ ...kind, bytes: bytesOf(kind, Reflect.get(parameters, kind.role)) }));
+		this.#given = wanted.map((kind) => ({ ...kind, bytes: bytesOf(kind, parameters[kind.role]) }));
+		if (nonfinite !== 'allow') for (const each of this.#given) checkFinite(each);
 	}
 
 	/** Whether those of the blocks are given, not the tensor-wide ones alone. */
@@ -79,6 +86,20 @@ export class GivenParameters {
 				: bytes.slice(first[level] * width, (first[level] + ncells[level]) * width);
 		});
 	}
+}
+
+/** @param {Kind & { bytes: Uint8Array }} given */
+function checkFinite({ role, dtype, cells, bytes }) {
+	// Integers are always finite.
+	const wide = dtype === 'f32' ? bytes : theCore().convert(dtype, 'f32', cells, bytes, 4 * cells);
+	if (!wide) return;
+	const numbers = new Float32Array(wide.slice().buffer);
+	const at = numbers.findIndex((number) => !Number.isFinite(number));
+	if (at >= 0)
+		throw new BlockQuantError(
+			'bad-argument',
+			`parameters.${role}: ${numbers[at]} at index ${at}; expected finite numbers`,
+		);
 }
 
 /** @param {Kind} kind @param {unknown} array */

@@ -1,9 +1,11 @@
 // quantize.js - typed arrays in, quantized tensors out, and back.
 // SPDX-License-Identifier: MIT
 
+import { any, optional, optionsOf, policy } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { isSerial } from '../layouts.js';
 import { presetOf, resolveScheme } from '../presets.js';
+import { flag, isObject } from '../problems.js';
 import { decodeJob } from './decode-job.js';
 import { tensorJob } from './job.js';
 import { MAX_BAND, checkShape, planTensor } from './plan.js';
@@ -44,27 +46,18 @@ import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.j
  *   at each step to the weights' dtype; not its bytes
  */
 
-const OPTIONS = [
-	'scheme',
-	'shape',
-	'dtype',
-	'imatrix',
-	'calibration',
-	'ranges',
-	'parameters',
-	'overflow',
-	'nonfinite',
-	'correct',
-];
-
-/** @param {unknown} options @returns {asserts options is QuantizeOptions} */
-function checkOptions(options) {
-	if (!options || typeof options !== 'object')
-		throw new BlockQuantError('bad-argument', 'expected options { scheme, shape, ... }');
-	for (const name of Object.keys(options))
-		if (!OPTIONS.includes(name))
-			throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
-}
+/** What is any here is looked at where it is used, with all that it goes with. */
+export const QUANTIZE_FIELDS = {
+	...{
+		scheme: optional(any),
+		shape: optional(any),
+		dtype: optional(any),
+		imatrix: optional(any),
+		calibration: optional(any),
+		ranges: optional(any),
+	},
+	...{ parameters: optional(any), overflow: optional(policy), nonfinite: optional(policy), correct: optional(flag) },
+};
 
 /** @param {Scheme} scheme @param {unknown} calibration */
 function checkCalibration(scheme, calibration) {
@@ -72,7 +65,7 @@ function checkCalibration(scheme, calibration) {
 	if (calibration !== undefined && calibration !== own)
 		throw new BlockQuantError(
 			'bad-argument',
-			`calibration: ${scheme.name ?? 'this scheme'} has ${own}, got ${shown(calibration)}`,
+			`calibration: ${scheme.name ?? 'this scheme'} has ${shown(own)}, got ${shown(calibration)}`,
 		);
 }
 
@@ -82,7 +75,7 @@ function checkCalibration(scheme, calibration) {
  * @param {QuantizeOptions} options
  */
 export function prepare(given, options) {
-	checkOptions(options);
+	optionsOf(QUANTIZE_FIELDS, options);
 	const data = plainWeights(given);
 	const scheme = resolveScheme(options.scheme);
 	const dtype = weightsDtype(data, options.dtype);
@@ -178,14 +171,18 @@ export function dequantize(quantized) {
 
 /** @param {Parameters<typeof dequantize>[0]} quantized */
 export function prepareDecode(quantized) {
-	if (!quantized || typeof quantized !== 'object')
-		throw new BlockQuantError('bad-argument', 'expected { scheme, shape, bytes | planes }');
+	if (!isObject(quantized))
+		throw new BlockQuantError(
+			'bad-argument',
+			`expected { scheme, shape, bytes | planes }, got ${shown(quantized)}`,
+		);
 	const { shape, bytes, planes } = quantized;
 	checkShape(shape);
-	if (!bytes && !(planes && typeof planes === 'object'))
+	const hasBytes = bytes !== undefined && bytes !== null;
+	if (!hasBytes && !isObject(planes))
 		throw new BlockQuantError('bad-argument', 'expected bytes: a Uint8Array, or planes: an object');
 	const scheme = resolveScheme(quantized.scheme);
-	const given = bytes ? planesOfBytes(scheme, shape, bytes) : /** @type {Record<string, Plane>} */ (planes);
+	const given = hasBytes ? planesOfBytes(scheme, shape, bytes) : /** @type {Record<string, Plane>} */ (planes);
 	const stored = Object.entries(given).map(([name, plane]) => checkPlane(name, plane));
 	const infos = stored.map((plane) => ({ ...plane, nbytes: plane.bytes.length }));
 	const job = decodeJob({ scheme, shape, planes: infos });

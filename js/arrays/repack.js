@@ -3,6 +3,7 @@
 
 import { DTYPES, NBYTES, ROLES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
+import { any, optional, optionsOf } from '../arguments.js';
 import { sizesOf } from './job.js';
 import { bandsOf, MAX_BAND, planTensor } from './plan.js';
 import { prepareDecode, storageOf, storedTensor } from './quantize.js';
@@ -60,6 +61,8 @@ function pack({ plan, bytes }, parts, stored) {
 	}
 }
 
+const TO = { layout: { default: 'planes', read: any }, packing: optional(any) };
+
 /**
  * The same codes and parameters in another layout. In `planes`, the default, codes stand one a byte, integers with their sign,
  * and each level of parameters as numbers of its dtype: what a kernel of one's own may want, or a test.
@@ -69,14 +72,15 @@ function pack({ plan, bytes }, parts, stored) {
  * @throws {BlockQuantError} as dequantize(), and bad-scheme where the layout cannot hold them; unsupported where only a
  *   preset's own kernel writes it
  */
-export function repack(quantized, { layout = 'planes', packing } = {}) {
+export function repack(quantized, to = {}) {
+	const { layout, packing } = optionsOf(TO, to);
 	const { job, count, stored, scheme } = prepareDecode(quantized);
 	const { shape } = quantized;
 	const { name: _, packing: __, ...said } = scheme;
 	const planar = planTensor({ ...said, layout: 'planes' }, shape, job.dtype);
 	const parts = new Map(planar.planes.map(({ role, nbytes }) => [role, new Uint8Array(nbytes)]));
 	unpack(job.planned, stored, parts);
-	const wanted = /** @type {Scheme} */ ({ ...said, layout, ...(packing && { packing }) });
+	const wanted = /** @type {Scheme} */ ({ ...said, layout, ...(packing !== undefined && { packing }) });
 	const planned = planTensor(wanted, shape, job.dtype);
 	const storage = storageOf(planned);
 	if (layout === 'planes') planned.planes.forEach(({ role }, p) => storage[p].set(parts.get(role) ?? storage[p]));

@@ -135,7 +135,8 @@ export class QuantizedBytes {
 			name,
 			{ ...plane, bytes: stored[p] },
 		]);
-		const { bytes } = repack({ ...planar, planes: Object.fromEntries(planes) }, fromBurn(scheme));
+		const { layout, packing } = fromBurn(scheme);
+		const { bytes } = repack({ ...planar, planes: Object.fromEntries(planes) }, { layout, packing });
 		return new QuantizedBytes(/** @type {Uint8Array} */ (bytes), scheme, shape);
 	}
 

@@ -16,16 +16,19 @@ const RULE_TEXTS = {
 	empty: 'a tensor without values cannot be quantized',
 	ragged: 'rows are not whole blocks, and this format stores only whole ones',
 	odd: 'rows have an odd number of values, and this format stores two in a byte',
-	'needs-kernel': 'the parameters of this scheme are found by a search, which does not take given ranges',
+	'needs-kernel':
+		"only a preset's own kernel does this: name the preset, say another calibration, or give the parameters of blocks",
 	'too-big': 'the rows that share a block do not fit in memory together',
-	'bad-dtype': 'weights are f32, f16 or bf16',
-	'bad-kernels': 'this build lacks these kernels',
 	'bad-calibration': 'no such calibration, or its argument is out of range',
 	'bad-codebook': 'a codebook is 2 to 256 different finite numbers',
 	'needs-importance': 'the search of this scheme weighs values by importance, and there is none',
 };
 
+/** What is wrong with a call rather than with a scheme or a tensor. @type {Record<string, string>} */
+const CALL_TEXTS = {
+	'bad-dtype': 'weights are f32, f16 or bf16',
+	'bad-kernels': 'this build lacks these kernels',
+};
+
 /** @param {string} status */
-export function statusText(status) {
-	return `${RULE_TEXTS[status]} (rule ${status} of docs/schemes.md)`;
-}
+export const statusText = (status) => CALL_TEXTS[status] ?? `${RULE_TEXTS[status]} (rule ${status} of docs/schemes.md)`;

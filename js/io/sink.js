@@ -1,6 +1,7 @@
 // sink.js - what file writers write to: bytes at offsets, in any order, each byte once.
 // SPDX-License-Identifier: MIT
 
+import { count, given } from '../arguments.js';
 import { BlockQuantError, messageOf } from '../errors.js';
 
 /**
@@ -21,19 +22,29 @@ import { BlockQuantError, messageOf } from '../errors.js';
  * @property {() => void | Promise<void>} [abort] throws away all files, closed ones too
  */
 
+/** @param {number} nbytes */
+function room(nbytes) {
+	try {
+		return new Uint8Array(nbytes);
+	} catch (cause) {
+		throw new BlockQuantError('out-of-memory', `no memory for ${nbytes} bytes in one piece`, { cause });
+	}
+}
+
 /**
  * A sink that keeps everything in memory.
  * @param {number} [size] of the whole file, if known
  * @returns {Sink & { bytes: () => Uint8Array }}
  */
 export function memorySink(size = 0) {
-	let buffer = new Uint8Array(size);
+	given('size', size, count);
+	let buffer = room(size);
 	let end = 0;
 	return {
 		write(bytes, offset) {
 			const last = offset + bytes.byteLength;
 			if (last > buffer.byteLength) {
-				const grown = new Uint8Array(Math.max(last, buffer.byteLength * 2));
+				const grown = room(Math.max(last, buffer.byteLength * 2));
 				grown.set(buffer.subarray(0, end));
 				buffer = grown;
 			}

@@ -1,8 +1,11 @@
 // options.js - what callers hand to the functions of js/model and to those that use a pool, checked before anything is done.
 // SPDX-License-Identifier: MIT
 
+import { any, kind, optional, optionsOf, policy } from '../arguments.js';
+import { CONTAINERS } from '../containers.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { isImatrix } from '../imatrix/imatrix.js';
+import { flag, word } from '../problems.js';
 
 const RUN_OPTIONS = ['workers', 'pool', 'signal', 'onProgress', 'config'];
 
@@ -21,9 +24,6 @@ export const COMPARE_OPTIONS = ['configA', 'configB', 'signal', 'onProgress'];
 
 /** @param {unknown} value */
 const isFunction = (value) => typeof value === 'function';
-
-/** @param {unknown} value */
-const isBoolean = (value) => typeof value === 'boolean';
 
 /** @param {unknown} value */
 const isConfig = (value) => value === null || typeof value === 'string' || value instanceof Uint8Array;
@@ -52,48 +52,43 @@ const isAddress = (value) => typeof value === 'string' || Object.prototype.toStr
 /** What setTimeout() can wait. @param {unknown} value */
 const isDelay = (value) => typeof value === 'number' && value > 0 && value < 2 ** 31;
 
-/** What an option must be, where it is given. @type {Record<string, [(value: unknown) => boolean, string]>} */
+const patterns = kind(arePatterns, 'strings or regular expressions');
+const config = kind(isConfig, 'the text of a config.json, or null');
+
+/** What an option must be, where it is given. @type {Record<string, import('../problems.js').Reader<any>>} */
 const KINDS = {
-	include: [arePatterns, 'strings or regular expressions'],
-	exclude: [arePatterns, 'strings or regular expressions'],
-	imatrix: [isImatrix, 'what readImatrix() gives'],
-	missingImportance: [(value) => value === 'error' || value === 'ones', "'error' or 'ones'"],
-	report: [(value) => typeof value === 'string', 'the path of a file'],
-	measure: [isBoolean, 'true or false'],
-	correct: [isBoolean, 'true or false'],
-	pure: [isBoolean, 'true or false'],
-	allowRequantize: [isBoolean, 'true or false'],
-	workers: [isWorkers, `a whole number from 1 to ${MAX_WORKERS}`],
-	workerUrl: [isAddress, 'a string or a URL'],
-	startTimeout: [isDelay, 'milliseconds'],
-	pool: [isPool, 'a pool, as createPool() gives it'],
-	signal: [isSignal, 'an AbortSignal'],
-	onProgress: [isFunction, 'a function'],
-	config: [isConfig, 'the text of a config.json, or null'],
-	configA: [isConfig, 'the text of a config.json, or null'],
-	configB: [isConfig, 'the text of a config.json, or null'],
+	include: patterns,
+	exclude: patterns,
+	imatrix: kind(isImatrix, 'what readImatrix() gives'),
+	missingImportance: word(['error', 'ones']),
+	report: kind((value) => typeof value === 'string', 'the path of a file'),
+	measure: flag,
+	correct: flag,
+	nonfinite: policy,
+	overflow: policy,
+	pure: flag,
+	allowRequantize: flag,
+	workers: kind(isWorkers, `a whole number from 1 to ${MAX_WORKERS}`),
+	workerUrl: kind(isAddress, 'a string or a URL'),
+	startTimeout: kind(isDelay, 'milliseconds'),
+	pool: kind(isPool, 'a pool, as createPool() gives it'),
+	signal: kind(isSignal, 'an AbortSignal'),
+	onProgress: kind(isFunction, 'a function'),
+	config,
+	configA: config,
+	configB: config,
 };
 
-/**
- * @param {unknown} options
- * @param {string[]} names of those that there are
- * @returns {asserts options is object}
- */
+/** @param {string[]} names of options @returns {Record<string, import('../problems.js').Field>} */
+export const optionsNamed = (names) => Object.fromEntries(names.map((name) => [name, optional(KINDS[name] ?? any)]));
+
+/** @param {unknown} options @param {string[]} names of those that there are @returns {asserts options is object} */
 export function checkOptions(options, names) {
-	if (typeof options !== 'object' || options === null)
-		throw new BlockQuantError('bad-argument', `expected options { ${names[0]}, ... }, got ${shown(options)}`);
-	for (const name of Object.keys(options)) {
-		if (!names.includes(name))
-			throw new BlockQuantError('bad-argument', `unknown option ${shown(name)}; expected ${names.join(', ')}`);
-		const value = Reflect.get(options, name);
-		const [isRight, expected] = KINDS[name] ?? [];
-		if (value !== undefined && isRight && !isRight(value))
-			throw new BlockQuantError('bad-argument', `${name}: expected ${expected}, got ${shown(value)}`);
-	}
+	optionsOf(optionsNamed(names), options);
 }
 
 /** @param {any} model */
 export function checkModel(model) {
-	if (!Array.isArray(model?.tensors) || !Array.isArray(model?.files))
+	if (!Array.isArray(model?.tensors) || !Array.isArray(model?.files) || !Object.hasOwn(CONTAINERS, model.format))
 		throw new BlockQuantError('bad-argument', `expected a model, as openModel() gives it, got ${shown(model)}`);
 }

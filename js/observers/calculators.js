@@ -38,7 +38,7 @@ function readRange(range, at) {
 	return at.fail(`expected [low, high] around 0, null for an end that is measured; got ${shown(range)}`);
 }
 
-const FIELDS = {
+export const OBSERVER = {
 	calculator: { read: word(Object.keys(MERGE)) },
 	constant: { default: undefined, read: fraction },
 	range: { default: undefined, read: readRange },
@@ -46,7 +46,7 @@ const FIELDS = {
 
 /** What an observer is to do. @type {import('../problems.js').Reader<ObserverField>} */
 export function readObserver(json, at) {
-	const { calculator, constant, range } = readFields(FIELDS, json, at) ?? {};
+	const { calculator, constant, range } = readFields(OBSERVER, json, at) ?? {};
 	if (range && calculator === 'dynamic') at.add('range', 'dynamic measures each batch: it takes none');
 	return { calculator, constant, range };
 }

@@ -1,6 +1,7 @@
 // measure.js - the ranges of one batch: of each block of the innermost scale.
 // SPDX-License-Identifier: MIT
 
+import { any, optional, optionsOf } from '../arguments.js';
 import { narrowed, widened } from '../arrays/floats.js';
 import { sizesOf } from '../arrays/job.js';
 import { MAX_BAND, bandsOf, cellsOf, planTensor } from '../arrays/plan.js';
@@ -9,6 +10,7 @@ import { theCore } from '../core/init.js';
 import { BlockQuantError } from '../errors.js';
 
 /** @typedef {{ shape: number[], dtype?: 'f32' | 'f16' | 'bf16' }} BatchOptions */
+export const BATCH = { shape: optional(any), dtype: optional(any) };
 
 /**
  * @param {import('../scheme.js').Scheme} scheme
@@ -16,7 +18,8 @@ import { BlockQuantError } from '../errors.js';
  * @param {BatchOptions} options
  * @returns {{ lo: Float32Array, hi: Float32Array, dtype: 'f32' | 'f16' | 'bf16' }} 0 is in every range
  */
-export function measure(scheme, given, { shape, dtype: said }) {
+export function measure(scheme, given, options) {
+	const { shape, dtype: said } = optionsOf(BATCH, options);
 	const data = plainWeights(given);
 	const dtype = weightsDtype(data, said);
 	checkCount(data, shape);

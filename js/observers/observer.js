@@ -1,14 +1,15 @@
 // observer.js - a fake quantizer over many batches: it measures ranges, keeps them by its calculator, quantizes with them.
 // SPDX-License-Identifier: MIT
 
+import { given, optional, optionsOf } from '../arguments.js';
 import { widened } from '../arrays/floats.js';
 import { fakeQuantize } from '../arrays/quantize.js';
 import { plainWeights, weightBytes, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { resolveScheme } from '../presets.js';
-import { Problems } from '../problems.js';
-import { merged, readObserver } from './calculators.js';
-import { measure, withFixedEnds } from './measure.js';
+import { flag, word } from '../problems.js';
+import { makeScheme } from '../scheme/object.js';
+import { merged, OBSERVER, readObserver } from './calculators.js';
+import { BATCH, measure, withFixedEnds } from './measure.js';
 import { PHASES, readSchedule, switchesAt } from './schedule.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -24,14 +25,13 @@ import { PHASES, readSchedule, switchesAt } from './schedule.js';
  * @property {import('./schedule.js').Schedule} [schedule] of training
  */
 
-const OPTIONS = ['calculator', 'constant', 'range', 'target', 'schedule'];
+const OPTIONS = {
+	...Object.fromEntries(Object.entries(OBSERVER).map(([name, { read }]) => [name, optional(read)])),
+	target: { default: 'activation', read: word(Object.keys(PHASES)) },
+	schedule: optional(readSchedule),
+};
+const SWITCHES = { observing: optional(flag), fakeQuantizing: optional(flag), exporting: optional(flag) };
 const DEFAULT_CONSTANT = 0.01;
-
-/** @param {unknown} name @param {unknown} value @returns {asserts value is boolean} */
-function checkSwitch(name, value) {
-	if (typeof value !== 'boolean')
-		throw new BlockQuantError('bad-argument', `${name}: expected true or false, got ${shown(value)}`);
-}
 
 /** One fake quantizer: of one weight, or of one place where activations pass. */
 export class Observer {
@@ -48,11 +48,8 @@ export class Observer {
 
 	/** @param {string | Scheme} scheme @param {ObserverOptions} [options] */
 	constructor(scheme, options = {}) {
-		for (const name of Object.keys(options))
-			if (!OPTIONS.includes(name))
-				throw new BlockQuantError('bad-argument', `unknown option ${name}; expected ${OPTIONS.join(', ')}`);
-		const { target = 'activation', schedule, ...own } = options;
-		this.#scheme = resolveScheme(scheme);
+		const { target, schedule, ...own } = optionsOf(OPTIONS, options);
+		this.#scheme = makeScheme(scheme);
 		const { calibration = 'minmax' } = this.#scheme;
 		if (calibration !== 'minmax')
 			throw new BlockQuantError(
@@ -60,13 +57,8 @@ export class Observer {
 				`calibration: an observer takes minima and maxima, not ${shown(calibration)}`,
 			);
 		this.#how = { calculator: 'static', ...this.#scheme.observer, ...own };
-		const problems = new Problems('observer');
-		readObserver(this.#how, problems);
-		if (schedule !== undefined) readSchedule(schedule, problems.within('schedule'));
-		problems.check('bad-argument');
-		if (!Object.hasOwn(PHASES, target))
-			throw new BlockQuantError('bad-argument', `target: expected weight or activation, got ${shown(target)}`);
-		this.#target = target;
+		given('observer', this.#how, readObserver);
+		this.#target = /** @type {keyof typeof PHASES} */ (target);
 		this.#schedule = schedule;
 	}
 
@@ -88,26 +80,18 @@ export class Observer {
 	 * @param {{ observing?: boolean, fakeQuantizing?: boolean, exporting?: boolean }} switches
 	 */
 	set(switches) {
-		for (const [name, value] of Object.entries(switches)) {
-			if (!Object.hasOwn(this.#switches, name))
-				throw new BlockQuantError(
-					'bad-argument',
-					`no switch ${shown(name)}; expected ${Object.keys(this.#switches).join(', ')}`,
-				);
-			checkSwitch(name, value);
-		}
-		if (this.#schedule && (switches.observing !== undefined || switches.fakeQuantizing !== undefined))
+		const said = optionsOf(SWITCHES, switches);
+		if (this.#schedule && ('observing' in said || 'fakeQuantizing' in said))
 			throw new BlockQuantError('bad-argument', 'the schedule turns this observer on and off');
 		const dynamic = this.#how.calculator === 'dynamic';
-		if (dynamic && switches.exporting)
+		if (dynamic && said.exporting)
 			throw new BlockQuantError('unsupported', 'a dynamic observer keeps no ranges that could be exported');
-		Object.assign(this.#switches, switches, dynamic && { observing: true });
+		Object.assign(this.#switches, said, dynamic && { observing: true });
 	}
 
 	/** @param {import('./schedule.js').Phase} phase */
 	enter(phase) {
-		if (phase !== 'calibration' && phase !== 'training')
-			throw new BlockQuantError('bad-argument', `phase: expected calibration or training, got ${shown(phase)}`);
+		given('phase', phase, word(['calibration', 'training']));
 		if (this.#phase !== 'rest')
 			throw new BlockQuantError('bad-argument', `the observer is in ${this.#phase} already: leave() first`);
 		this.#phase = phase;
@@ -158,6 +142,7 @@ export class Observer {
 	 * @returns {Float32Array}
 	 */
 	forward(data, options) {
+		optionsOf(BATCH, options);
 		const { observing, fakeQuantizing, exporting } = this.#switches;
 		if (observing && !exporting) this.observe(data, options);
 		if (!fakeQuantizing) return asFloats(data, options.dtype);

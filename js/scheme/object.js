@@ -1,8 +1,10 @@
 // object.js - schemes as objects: made, printed, parsed, compared, cloned. They are plain frozen JSON.
 // SPDX-License-Identifier: MIT
 
+import { given, kind } from '../arguments.js';
 import { BlockQuantError, messageOf, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
+import { isObject } from '../problems.js';
 import { legal, stated } from './stated.js';
 import { schemeOfJson } from '../vocabularies.js';
 
@@ -67,6 +69,7 @@ export function sameScheme(a, b) {
  * @throws {BlockQuantError} bad-scheme
  */
 export function cloneScheme(scheme, changes = {}) {
+	given('changes', changes, kind(isObject, 'fields of a scheme'));
 	const { name, ...fields } = makeScheme(scheme);
 	const changed = Object.fromEntries(
 		Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined),

@@ -1,7 +1,9 @@
 // sizes.js - how large a tensor becomes under a scheme, before there is any data.
 // SPDX-License-Identifier: MIT
 
+import { optionsOf } from '../arguments.js';
 import { planTensor } from '../arrays/plan.js';
+import { TENSOR } from './validate.js';
 import { resolveScheme } from '../presets.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -33,7 +35,8 @@ import { resolveScheme } from '../presets.js';
  * @returns {Sizes}
  * @throws {BlockQuantError} unknown-scheme; bad-scheme, bad-shape: the rule of docs/schemes.md that is broken
  */
-export function schemeSizes(nameOrScheme, { shape, dtype = 'f32' }) {
+export function schemeSizes(nameOrScheme, tensor) {
+	const { shape, dtype } = optionsOf(TENSOR, tensor);
 	const scheme = resolveScheme(nameOrScheme);
 	const { plan, planes } = planTensor(scheme, shape, dtype);
 	return {

@@ -1,12 +1,19 @@
 // validate.js - everything that is wrong with a scheme, at once.
 // SPDX-License-Identifier: MIT
 
+import { any, optional, optionsOf } from '../arguments.js';
+import { checkShape } from '../arrays/plan.js';
+import { RULES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
+import { word } from '../problems.js';
 import { readScheme } from './read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./read.js').Problem} Problem */
+
+/** Of the weights that a scheme is for. */
+export const TENSOR = { shape: optional(any), dtype: { default: 'f32', read: word(['f32', 'f16', 'bf16']) } };
 
 /** Every layout's blocks divide it. */
 const WHOLE_BLOCKS = 256;
@@ -35,6 +42,35 @@ function anyShape({ scale, min }) {
 	return shape;
 }
 
+/** @param {any} struct @param {string} dtype @param {number[]} shape @returns {Problem[]} */
+const brokenBy = (struct, dtype, shape) =>
+	theCore()
+		.plan(struct, dtype, shape)
+		.broken.map(({ rule, field }) => ({ field, rule, message: statusText(rule) }));
+
+/** Which of their fields says what a scheme of theirs would. @type {Record<string, string>} */
+const ACTIVATION_FIELDS = { 'scales[0]': '.scale', value: '.value', zero: '.symmetric', layout: '' };
+
+/**
+ * The rules that activations break as a scheme of their own: codes of a value, under one level of scales.
+ * @param {import('../scheme.js').Activations} activations
+ * @param {any} weights their struct, whose rules hold for both
+ * @returns {Problem[]}
+ */
+function activationProblems({ mode, value, block, scale = 'input', symmetric }, weights) {
+	const own = {
+		value,
+		scales: [{ dtype: scale, block }, ...(mode === 'local' ? [{ dtype: 'f32', block: 'tensor' }] : [])],
+		...(symmetric === false && { zero: value }),
+		rules: RULES[weights.rules],
+	};
+	const { struct } = readScheme(own);
+	return brokenBy(struct, 'f32', anyShape(struct)).map(({ field, ...problem }) => ({
+		field: `activations${ACTIVATION_FIELDS[field] ?? ''}`,
+		...problem,
+	}));
+}
+
 /**
  * Every rule of docs/schemes.md that a scheme breaks: first those of its words; if they are right, how they go together; then
  * what a tensor breaks.
@@ -43,9 +79,12 @@ function anyShape({ scale, min }) {
  *   alone
  * @returns {Problem[]} none: the scheme is legal
  */
-export function validateScheme(scheme, { shape, dtype = 'f32' } = {}) {
+export function validateScheme(scheme, tensor = {}) {
+	const { shape, dtype } = optionsOf(TENSOR, tensor);
+	if (shape !== undefined) checkShape(shape);
 	const { struct, problems } = readScheme(scheme);
 	if (problems.length) return problems;
-	const { broken } = theCore().plan(struct, dtype, shape ?? anyShape(struct));
-	return broken.map(({ rule, field }) => ({ field, rule, message: statusText(rule) }));
+	const broken = brokenBy(struct, dtype, shape ?? anyShape(struct));
+	const { activations } = /** @type {import('../scheme.js').Scheme} */ (scheme);
+	return activations ? [...broken, ...activationProblems(activations, struct)] : broken;
 }

@@ -247,11 +247,11 @@ const bad = {
 	],
 	'six axes': [() => quantize(data, { scheme: 'q4_0', shape: [1, 1, 1, 1, 1, 256] }), 'bad-shape', /1 to 5 axes/],
 	'no axes': [() => quantize(new Float32Array(1), { scheme: 'q4_0', shape: [] }), 'bad-shape', /1 to 5 axes/],
-	'no options': [() => quantize(data), 'bad-argument', /expected options/],
+	'no options': [() => quantize(data), 'bad-argument', /options: expected \{ scheme, shape, .*\}; got undefined/],
 	'an unknown option': [
 		() => quantize(data, { scheme: 'q4_0', shape: [256], shpae: 1 }),
 		'bad-argument',
-		/unknown option shpae/,
+		/shpae: unknown field; did you mean shape/,
 	],
 	'no scheme': [() => quantize(data, { shape: [256] }), 'bad-argument', /scheme: expected a name or an object/],
 	'a plain array': [
@@ -292,7 +292,7 @@ const bad = {
 	'another calibration': [
 		() => quantize(data, { scheme: 'q4_k', shape: [256], calibration: 'minmax' }),
 		'bad-argument',
-		/has search/,
+		/has "search"/,
 	],
 	'an unknown field': [
 		() => quantize(data, { scheme: { value: 'i4', scale: [] }, shape: [256] }),

@@ -155,7 +155,7 @@ test('arguments that cannot be are one clear error', async () => {
 	refused({ ...groups, globalScale: f32(1, 2) }, 'bad-argument', /globalScale: expected one finite number/);
 	refused({ shape: [3, 5] }, 'bad-shape', /has 15 values, data has 12/);
 	refused({ shape: 12, scale: f32(1, 2) }, 'bad-shape', /shape: expected a list of sizes/);
-	refused({ typo: 1 }, 'bad-argument', /unknown option typo/);
+	refused({ typo: 1 }, 'bad-argument', /typo: unknown field/);
 	refused(
 		{ args: { strategy: 'attn_head' }, scale: undefined },
 		'bad-shape',

@@ -19,7 +19,7 @@ for (const kernels of kernelRows)
 			assert.equal(planar.planes.values.bytes.length, data.length, name);
 			assert.deepEqual(dequantize(planar), dequantize(q), name);
 			try {
-				const { bytes, planes } = repack(planar, scheme);
+				const { bytes, planes } = repack(planar, { layout: scheme.layout, packing: scheme.packing });
 				assert.deepEqual([bytes, planes], [q.bytes, q.planes], name);
 			} catch (error) {
 				assert.equal(error.code, 'unsupported', `${name}: ${error.stack}`);
