@@ -2,6 +2,8 @@
 // compressed-tensors 0.20.1).
 // SPDX-License-Identifier: MIT
 
+import { any, given, iterableOf, optional, optionsOf } from '../arguments.js';
+import { readFields, text } from '../problems.js';
 import { inferModelFormat } from './format.js';
 import { quantizationConfig } from './quantization-config.js';
 import { quantizationScheme } from './quantization-scheme.js';
@@ -12,6 +14,15 @@ import { quantizationScheme } from './quantization-scheme.js';
  * @property {string} className
  * @property {unknown} [scheme] QuantizationScheme, if it is quantized
  */
+
+const OPTIONS = {
+	status: { default: 'compressed', read: text },
+	kvCache: { default: null, read: any },
+	format: optional(text),
+};
+const MODULE = { name: { read: text }, className: { read: text }, scheme: { default: null, read: any } };
+/** @type {import('../problems.js').Reader<Record<string, any>>} */
+const readModule = (value, at) => readFields(MODULE, value, at, null);
 
 /** A class as vLLM loads it: routers and gates, but not experts with a gate, are linear layers. @param {string} name */
 const loadedAs = (name) => (!name.includes('ExpertMLP') && /Router|Gating|Gate(?![a-z])/.test(name) ? 'Linear' : name);
@@ -25,14 +36,15 @@ const loadedAs = (name) => (!name.includes('ExpertMLP') && /Router|Gating|Gate(?
  * @returns {import('./quantization-config.js').QuantizationConfig | null} null: nothing is quantized
  * @throws {BlockQuantError} bad-scheme
  */
-export function configOfModules(modules, { status = 'compressed', kvCache = null, format } = {}) {
+export function configOfModules(modules, options = {}) {
+	const { status, kvCache, format } = optionsOf(OPTIONS, options);
 	/** Schemes by their text. @type {Map<string, import('./quantization-scheme.js').QuantizationScheme>} */
 	const schemes = new Map();
 	const quantized = new Set();
 	/** Names by class of modules that are not. @type {Map<string, string[]>} */
 	const others = new Map();
-	for (const { name, className, scheme: json } of modules) {
-		const scheme = json == null ? null : quantizationScheme(json);
+	for (const { name, className, scheme: json } of given('modules', modules, iterableOf(readModule))) {
+		const scheme = json === null ? null : quantizationScheme(json);
 		const loaded = loadedAs(className);
 		if (scheme?.weights || scheme?.input_activations || scheme?.output_activations) {
 			quantized.add(loaded);

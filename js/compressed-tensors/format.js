@@ -2,7 +2,9 @@
 // (compressed-tensors 0.20.1).
 // SPDX-License-Identifier: MIT
 
-import { MIXED } from './quantization-scheme.js';
+import { any, given, iterableOf } from '../arguments.js';
+import { list, nullable, text } from '../problems.js';
+import { completeScheme, MIXED } from './quantization-scheme.js';
 
 /** @typedef {import('./quantization-args.js').QuantizationArgs} QuantizationArgs */
 /** @typedef {import('./quantization-scheme.js').QuantizationScheme} QuantizationScheme */
@@ -43,8 +45,10 @@ const ROWS = [
  * @param {string | readonly string[]} [classes] of the module, with the classes that it is made from
  * @returns {string}
  */
-export function inferModuleFormat({ weights, input_activations: inputs }, classes = 'Linear') {
-	const compressible = [classes].flat().some((name) => COMPRESSIBLE.includes(name));
+export function inferModuleFormat(scheme, classes = 'Linear') {
+	const { weights, input_activations: inputs } = completeScheme(scheme);
+	const names = given('classes', [classes].flat(), list(text));
+	const compressible = names.some((name) => COMPRESSIBLE.includes(name));
 	if (weights === null || !compressible) return DENSE;
 	return /** @type {string} */ (ROWS.find(([, fits]) => fits(weights, inputs))?.[0]);
 }
@@ -54,7 +58,7 @@ export function inferModuleFormat({ weights, input_activations: inputs }, classe
  * @param {Iterable<string>} formats of its modules
  */
 export function summarizeFormats(formats) {
-	const different = new Set(formats);
+	const different = new Set(given('formats', formats, iterableOf(text)));
 	different.delete(DENSE);
 	if (different.size > 1) return MIXED;
 	const [only = DENSE] = different;
@@ -67,5 +71,7 @@ export function summarizeFormats(formats) {
  * @param {string | null} [forced]
  */
 export function inferModelFormat(schemes, forced = null) {
-	return summarizeFormats([...schemes].map((scheme) => forced ?? scheme.format ?? inferModuleFormat(scheme)));
+	given('forced', forced, nullable(text));
+	const all = given('schemes', schemes, iterableOf(any)).map(completeScheme);
+	return summarizeFormats(all.map((scheme) => forced ?? scheme.format ?? inferModuleFormat(scheme)));
 }

@@ -1,10 +1,13 @@
 // from.js - compressed-tensors' QuantizationScheme as a scheme of ours.
 // SPDX-License-Identifier: MIT
 
+import { LAYOUTS } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { asPreset } from '../presets.js';
 import { isObject } from '../problems.js';
+import { schemeError } from '../scheme/read.js';
+import { validateScheme } from '../scheme/validate.js';
 import { inferModuleFormat } from './format.js';
 import { quantizationScheme } from './quantization-scheme.js';
 import { ATTN_HEAD, SCALE_DTYPES } from './to.js';
@@ -120,5 +123,11 @@ export function fromCompressedTensors(json) {
 	if (weights === null) return refuse('weights', 'null: this scheme quantizes no weights');
 	if (outputs) refuse('output_activations', 'a scheme says nothing of outputs; expected null');
 	const layout = complete.format ?? inferModuleFormat(complete);
-	return asPreset({ ...weightsOf(weights, layout), layout, ...(inputs && { activations: activationsOf(inputs) }) });
+	if (!LAYOUTS.includes(layout)) refuse('format', `nothing is stored as ${layout} here`);
+	const scheme = { ...weightsOf(weights, layout), layout, ...(inputs && { activations: activationsOf(inputs) }) };
+	const problems = validateScheme(scheme);
+	if (problems.some(({ field }) => field === 'layout'))
+		refuse('format', `${layout} does not hold such weights; expected ${inferModuleFormat(complete)}`);
+	if (problems.length) throw schemeError(problems);
+	return asPreset(scheme);
 }

@@ -4,7 +4,13 @@
 // one that the class is made from.
 // SPDX-License-Identifier: MIT
 
+import { given, iterableOf, optionsOf } from '../arguments.js';
+import { shown } from '../errors.js';
 import { Pattern } from '../patterns.js';
+import { isObject, list, readFields, text } from '../problems.js';
+import { quantizationConfig } from './quantization-config.js';
+
+/** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
 /** @typedef {import('./quantization-config.js').QuantizationConfig} QuantizationConfig */
 /** @typedef {import('./quantization-scheme.js').QuantizationScheme} QuantizationScheme */
@@ -15,6 +21,19 @@ import { Pattern } from '../patterns.js';
 
 const PATTERN = 're:';
 
+const readTargets = iterableOf(text);
+/** @type {Reader<Classes>} */
+const readClasses = (value, at) => (typeof value === 'string' ? value : iterableOf(text)(value, at));
+/** @type {Reader<Fused>} */
+const readFused = (value, at) => {
+	if (!isObject(value)) return at.fail(`expected an object of lists of names, got ${shown(value)}`);
+	for (const [end, parts] of Object.entries(value)) list(text)(parts, at.within(end));
+	return value;
+};
+const MODULE = { name: { read: text }, classes: { read: readClasses } };
+/** What else a module has is the caller's. @type {Reader<any>} */
+const readModule = (value, at) => readFields(MODULE, value, at, null) && value;
+
 /**
  * Whether a target means a name: by equality, or by its pattern. The name of a fused module is meant if one of its parts is.
  * @param {string} name
@@ -24,10 +43,18 @@ const PATTERN = 're:';
  * @throws {BlockQuantError} bad-scheme: a pattern that cannot be read
  */
 export function matchName(name, target, fused = {}) {
+	given('name', name, text);
+	given('target', target, text);
+	given('fused', fused, readFused);
+	return meansName(target, name, fused);
+}
+
+/** @param {string} target @param {string} name @param {Fused} [fused] @returns {boolean} */
+function meansName(target, name, fused = {}) {
 	const suffix = Object.keys(fused).find((end) => name.endsWith(end));
 	if (suffix !== undefined) {
 		const stem = name.slice(0, name.length - suffix.length);
-		return fused[suffix].some((part) => matchName(stem + part, target));
+		return fused[suffix].some((part) => meansName(target, stem + part));
 	}
 	return nameMatcher(target)(name);
 }
@@ -47,9 +74,18 @@ function matchClass(classes, target) {
  * @param {Fused} [fused]
  */
 export function isMatch(name, classes, targets, ignore = [], fused = {}) {
+	given('name', name, text);
+	given('classes', classes, readClasses);
+	given('fused', fused, readFused);
+	const [wanted, ignored] = [given('targets', targets, readTargets), given('ignore', ignore, readTargets)];
+	return meansModule({ name, classes }, wanted, ignored, fused);
+}
+
+/** @param {NamedModule} module @param {string[]} targets @param {string[]} [ignore] @param {Fused} [fused] */
+function meansModule({ name, classes }, targets, ignore = [], fused = {}) {
 	/** @param {string} target */
-	const matches = (target) => matchName(name, target, fused) || matchClass(classes, target);
-	return [...targets].some(matches) && ![...ignore].some(matches);
+	const matches = (target) => meansName(target, name, fused) || matchClass(classes, target);
+	return targets.some(matches) && !ignore.some(matches);
 }
 
 /** @param {string} a @param {string} b */
@@ -85,7 +121,11 @@ function targetsMatcher(targets) {
  * @param {Iterable<string>} targets
  * @returns {string[]}
  */
-export const matchTargets = (name, classes, targets) => targetsMatcher(targets)(name, classes);
+export function matchTargets(name, classes, targets) {
+	given('name', name, text);
+	given('classes', classes, readClasses);
+	return targetsMatcher(given('targets', targets, readTargets))(name, classes);
+}
 
 /**
  * The modules that are meant, in their order.
@@ -96,8 +136,11 @@ export const matchTargets = (name, classes, targets) => targetsMatcher(targets)(
  * @param {Fused} [fused]
  * @returns {M[]}
  */
-export function matchNamedModules(modules, targets, ignore, fused) {
-	return [...modules].filter(({ name, classes }) => isMatch(name, classes, targets, ignore, fused));
+export function matchNamedModules(modules, targets, ignore = [], fused = {}) {
+	given('fused', fused, readFused);
+	const [wanted, ignored] = [given('targets', targets, readTargets), given('ignore', ignore, readTargets)];
+	const named = /** @type {M[]} */ (given('modules', modules, iterableOf(readModule)));
+	return named.filter((module) => meansModule(module, wanted, ignored, fused));
 }
 
 /**
@@ -107,6 +150,9 @@ export function matchNamedModules(modules, targets, ignore, fused) {
  * @param {string} name of the module
  */
 export function isNarrowMatch(modules, targets, name) {
+	given('modules', modules, list(readModule));
+	given('targets', targets, list(text));
+	given('name', name, text);
 	const dot = name.lastIndexOf('.');
 	// As the reference has it: a module at the top is its own parent.
 	const parent = dot < 0 ? name : name.slice(0, dot);
@@ -116,8 +162,8 @@ export function isNarrowMatch(modules, targets, name) {
 		own !== undefined &&
 		targets.some(
 			(target) =>
-				isMatch(name, own.classes, [target]) &&
-				!others.some((module) => isMatch(module.name, module.classes, [target])),
+				meansModule({ name, classes: own.classes }, [target]) &&
+				!others.some((module) => meansModule(module, [target])),
 		)
 	);
 }
@@ -127,7 +173,8 @@ export function isNarrowMatch(modules, targets, name) {
  * @param {Pick<QuantizationConfig, 'config_groups' | 'ignore'>} config complete
  * @returns {(name: string, classes?: Classes) => QuantizationScheme | null} null: the module is ignored, or meant by no target
  */
-export function schemeFinder({ config_groups: groups, ignore }) {
+export function schemeFinder(config) {
+	const { config_groups: groups, ignore } = quantizationConfig(config);
 	const byTarget = new Map(
 		Object.values(groups).flatMap((scheme) =>
 			scheme.targets.map((target) => /** @type {const} */ ([target, scheme])),
@@ -135,6 +182,8 @@ export function schemeFinder({ config_groups: groups, ignore }) {
 	);
 	const [targeted, ignored] = [byTarget.keys(), ignore ?? []].map(targetsMatcher);
 	return (name, classes = 'Linear') => {
+		given('name', name, text);
+		given('classes', classes, readClasses);
 		if (ignored(name, classes).length > 0) return null;
 		const [closest] = targeted(name, classes);
 		return closest === undefined ? null : (byTarget.get(closest) ?? null);
@@ -150,6 +199,12 @@ export function schemeFinder({ config_groups: groups, ignore }) {
  */
 export const schemeOfModule = (config, name, classes) => schemeFinder(config)(name, classes);
 
+const TENSOR_OPTIONS = {
+	targets: { default: [], read: readTargets },
+	ignore: { default: [], read: readTargets },
+	parameters: { default: ['weight'], read: readTargets },
+};
+
 /**
  * The tensors of a file that are meant, by names alone: classes are unknown, so that `Linear` among the targets, or no
  * target, means every module but those that end in `norm`.
@@ -158,11 +213,12 @@ export const schemeOfModule = (config, name, classes) => schemeFinder(config)(na
  *   their modules, as targets; default `weight`
  * @returns {{ module: string, name: string }[]}
  */
-export function matchQuantizableTensors(names, { targets = [], ignore = [], parameters = ['weight'] } = {}) {
+export function matchQuantizableTensors(names, options = {}) {
+	const { targets, ignore, parameters } = optionsOf(TENSOR_OPTIONS, options);
 	/** @param {string} name @param {string[]} list */
-	const any = (name, list) => list.some((target) => matchName(name, target));
+	const any = (name, list) => list.some((target) => meansName(target, name));
 	const all = targets.length === 0 || targets.includes('Linear');
-	return [...names]
+	return given('names', names, readTargets)
 		.map((name) => ({ module: name.slice(0, Math.max(0, name.lastIndexOf('.'))), name }))
 		.filter(({ module, name }) => {
 			const parameter = name.slice(name.lastIndexOf('.') + 1);

@@ -2,9 +2,11 @@
 // compute_dynamic_scales_and_zp of compressed-tensors 0.20.1). The core makes them.
 // SPDX-License-Identifier: MIT
 
+import { any, optional, optionsOf, policy } from '../arguments.js';
 import { run } from '../arrays/quantize.js';
 import { plainWeights, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError } from '../errors.js';
+import { flag } from '../problems.js';
 import { convert, givenGlobal } from './parameters.js';
 import { quantizationArgs } from './quantization-args.js';
 import { measuredBlock, schemeOfArgs } from './strategy.js';
@@ -25,6 +27,13 @@ import { measuredBlock, schemeOfArgs } from './strategy.js';
  * @property {Plane} scale in the working dtype; F32 under a global scale
  * @property {Plane | null} zeroPoint I8; null: symmetric
  */
+
+/** What is any here is looked at where it is used. */
+export const NUMERIC = {
+	...{ dtype: optional(any), correct: optional(flag), overflow: optional(policy), nonfinite: optional(policy) },
+};
+/** And of a tensor. */
+export const OF_TENSOR = { ...NUMERIC, args: optional(any), shape: optional(any), globalScale: optional(any) };
 
 /** Codes of the parameters that a tensor has been quantized with. @param {ReturnType<typeof run>} done @param {string} role */
 function planeOf({ job, stored }, role) {
@@ -77,11 +86,12 @@ function rangesOf(min, max, { dtype: said }) {
  * @returns {Qparams} one a range: shape [ranges]
  * @throws {BlockQuantError} bad-scheme, bad-argument, overflow
  */
-export function calculateQparams(min, max, args, { globalScale, ...options } = {}) {
-	const { values, dtype, count, ranges } = rangesOf(min, max, options);
+export function calculateQparams(min, max, args, options = {}) {
+	const { globalScale, ...how } = optionsOf({ ...NUMERIC, globalScale: optional(any) }, options);
+	const { values, dtype, count, ranges } = rangesOf(min, max, how);
 	const scheme = schemeOfArgs(quantizationArgs(args), 'channel', undefined, globalScale !== undefined);
 	const parameters = globalScale && { 'scales.1': givenGlobal(globalScale).bytes };
-	const done = run(values, { ...options, dtype, scheme, shape: [count, 1], ranges, parameters });
+	const done = run(values, { ...how, dtype, scheme, shape: [count, 1], ranges, parameters });
 	const { scale, zeroPoint } = qparamsOf(done, scheme);
 	return { scale: { ...scale, shape: [count] }, zeroPoint: zeroPoint && { ...zeroPoint, shape: [count] } };
 }
@@ -96,7 +106,8 @@ export function calculateQparams(min, max, args, { globalScale, ...options } = {
  * @throws {BlockQuantError} bad-argument, overflow
  */
 export function generateGparam(min, max, options = {}) {
-	const { values, dtype, count, ranges } = rangesOf(min, max, options);
+	const how = optionsOf(NUMERIC, options);
+	const { values, dtype, count, ranges } = rangesOf(min, max, how);
 	/** @type {import('../scheme.js').Scheme} */
 	const scheme = {
 		value: 'f4e2m1',
@@ -107,7 +118,7 @@ export function generateGparam(min, max, options = {}) {
 		rules: 'compressed-tensors',
 	};
 	return /** @type {Plane} */ (
-		planeOf(run(values, { ...options, dtype, scheme, shape: [count, 1], ranges }), 'scales.1')
+		planeOf(run(values, { ...how, dtype, scheme, shape: [count, 1], ranges }), 'scales.1')
 	);
 }
 
@@ -116,14 +127,15 @@ export function generateGparam(min, max, options = {}) {
  * @param {Weights} data
  * @param {NumericOptions & { args: unknown, shape: number[], globalScale?: Plane }} options
  */
-export function measured(data, { args: json, globalScale, ...options }) {
+export function measured(data, options) {
+	const { args: json, globalScale, ...how } = /** @type {any} */ (optionsOf(OF_TENSOR, options));
 	const args = quantizationArgs(json);
-	if (args.strategy === 'attn_head' && options.shape?.length < 3)
-		throw new BlockQuantError('bad-shape', `strategy attn_head needs three axes or more, got [${options.shape}]`);
-	const block = measuredBlock(args, options.shape?.length, options.correct === true);
+	if (args.strategy === 'attn_head' && how.shape?.length < 3)
+		throw new BlockQuantError('bad-shape', `strategy attn_head needs three axes or more, got [${how.shape}]`);
+	const block = measuredBlock(args, how.shape?.length, how.correct === true);
 	const scheme = schemeOfArgs(args, block, undefined, globalScale !== undefined);
 	const parameters = globalScale && { 'scales.1': givenGlobal(globalScale).bytes };
-	return { scheme, done: run(data, { ...options, scheme, parameters }) };
+	return { scheme, done: run(data, { ...how, scheme, parameters }) };
 }
 
 /**

@@ -1,8 +1,9 @@
 // quantization-config.js - QuantizationConfig: what a config.json says of a quantized model.
 // SPDX-License-Identifier: MIT
 
+import { optional, optionsOf } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { Problems, isObject, list, nullable, readFields, text, word } from '../problems.js';
+import { Problems, flag, isObject, list, nullable, readFields, text, word } from '../problems.js';
 import { float } from './coerce.js';
 import { presetJson, presetNameToScheme } from './preset-schemes.js';
 import { readArgs, writeQuantizationArgs } from './quantization-args.js';
@@ -97,7 +98,8 @@ export function quantizationConfig(json) {
  * @returns {Record<string, any>}
  * @throws {BlockQuantError} bad-scheme
  */
-export function writeQuantizationConfig(json, { correct = false } = {}) {
+export function writeQuantizationConfig(json, options = {}) {
+	const { correct } = optionsOf({ correct: optional(flag) }, options);
 	const config = quantizationConfig(json);
 	const written = Object.entries(json.config_groups).map(([name, group]) => {
 		const given = Array.isArray(group) ? presetJson(name, group) : group;
@@ -123,7 +125,8 @@ export function writeQuantizationConfig(json, { correct = false } = {}) {
  * Whether such a model can only be made with data: static or partly static activations, a KV cache, weights by importance.
  * @param {QuantizationConfig} config complete
  */
-export function requiresCalibrationData({ kv_cache_scheme: cache, config_groups: all }) {
+export function requiresCalibrationData(config) {
+	const { kv_cache_scheme: cache, config_groups: all } = quantizationConfig(config);
 	return (
 		cache !== null ||
 		Object.values(all).some(

@@ -1,7 +1,7 @@
 // quantization-scheme.js - QuantizationScheme: which modules are quantized, and how their weights, inputs and outputs are.
 // SPDX-License-Identifier: MIT
 
-import { Problems, list, nullable, readFields, text, word } from '../problems.js';
+import { Problems, isObject, list, nullable, readFields, text, word } from '../problems.js';
 import { readArgs, writeQuantizationArgs } from './quantization-args.js';
 
 /** @typedef {import('./quantization-args.js').QuantizationArgs} QuantizationArgs */
@@ -65,6 +65,9 @@ export function quantizationScheme(json) {
 	problems.check();
 	return /** @type {QuantizationScheme} */ (scheme);
 }
+
+/** The same where it does not matter which modules it is for. @param {unknown} json @returns {QuantizationScheme} */
+export const completeScheme = (json) => quantizationScheme(isObject(json) ? { targets: [], ...json } : json);
 
 /**
  * The JSON that compressed-tensors 0.20.1 writes for a QuantizationScheme that it has read.

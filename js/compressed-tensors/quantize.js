@@ -2,6 +2,7 @@
 // that are given or measured. The core computes.
 // SPDX-License-Identifier: MIT
 
+import { any, optional, optionsOf } from '../arguments.js';
 import { decodeJob } from '../arrays/decode-job.js';
 import { checkShape, planTensor } from '../arrays/plan.js';
 import { decodeAll, run } from '../arrays/quantize.js';
@@ -11,7 +12,7 @@ import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { groupOfColumns, spread } from './g-idx.js';
 import { convert, givenGlobal, givenPlane } from './parameters.js';
-import { measured } from './qparams.js';
+import { measured, OF_TENSOR } from './qparams.js';
 import { quantizationArgs } from './quantization-args.js';
 import { broadcastBlock, isGrouped, schemeOfArgs } from './strategy.js';
 
@@ -30,6 +31,10 @@ import { broadcastBlock, isGrouped, schemeOfArgs } from './strategy.js';
  * @property {Plane} [globalScale] F32, one number
  */
 
+/** What is any here is looked at where it is used. */
+const GIVEN = { scale: optional(any), zeroPoint: optional(any) };
+const DECODING = { ...GIVEN, args: optional(any), globalScale: optional(any), gIdx: optional(any) };
+
 /** @param {GivenQparams} given @param {number[]} shape of the tensor */
 function prepare({ args: json, scale: said, zeroPoint, globalScale }, shape) {
 	checkShape(shape);
@@ -42,12 +47,15 @@ function prepare({ args: json, scale: said, zeroPoint, globalScale }, shape) {
 			'bad-argument',
 			`globalScale: strategy ${args.strategy} has none; expected group or tensor_group`,
 		);
-	if (!args.symmetric && !zeroPoint)
+	if (!args.symmetric && (zeroPoint ?? null) === null)
 		throw new BlockQuantError('bad-argument', 'zeroPoint: missing; these args are asymmetric');
 	/** @type {Record<string, Uint8Array>} */
 	const parameters = { 'scales.0': scale.bytes };
 	if (globalScale !== undefined) parameters['scales.1'] = givenGlobal(globalScale).bytes;
-	if (!args.symmetric) parameters.zeros = givenPlane('zeroPoint', zeroPoint, ['I8']).bytes;
+	const zeros = (zeroPoint ?? null) !== null ? givenPlane('zeroPoint', zeroPoint, ['I8']).bytes : undefined;
+	if (zeros && !args.symmetric) parameters.zeros = zeros;
+	else if (zeros?.some((zero) => zero !== 0))
+		throw new BlockQuantError('bad-argument', 'zeroPoint: not 0, and these args are symmetric');
 	return { args, scheme, scale, parameters };
 }
 
@@ -59,9 +67,10 @@ function prepare({ args: json, scale: said, zeroPoint, globalScale }, shape) {
  * @returns {Plane} I8; F8_E4M3; or U8 with one E2M1 or E2M3 code a byte
  * @throws {BlockQuantError} bad-scheme, bad-shape, bad-argument, nonfinite
  */
-export function quantize(data, { args, scale, zeroPoint, globalScale, ...options }) {
-	const { scheme, parameters } = prepare({ args, scale, zeroPoint, globalScale }, options.shape);
-	const { job, stored } = run(data, { ...options, scheme, parameters });
+export function quantize(data, options) {
+	const { args, scale, zeroPoint, globalScale, ...how } = optionsOf({ ...OF_TENSOR, ...GIVEN }, options);
+	const { scheme, parameters } = prepare({ args, scale, zeroPoint, globalScale }, how.shape);
+	const { job, stored } = run(data, { shape: how.shape, ...how, scheme, parameters });
 	const [{ dtype, shape }] = job.planes;
 	return { dtype, shape, bytes: stored[0] };
 }
@@ -75,9 +84,10 @@ export function quantize(data, { args, scale, zeroPoint, globalScale, ...options
  * @returns {Float32Array}
  * @throws {BlockQuantError} bad-scheme, bad-shape, bad-argument
  */
-export function dequantize(codes, { gIdx, ...given }) {
+export function dequantize(codes, options) {
+	const { gIdx, ...given } = /** @type {any} */ (optionsOf(DECODING, options));
 	const plane = givenPlane('codes', codes, ['I8', 'U8', 'F8_E4M3']);
-	return decode(plane, gIdx ? inOrder(given, gIdx, plane.shape.at(-1) ?? 1) : given);
+	return decode(plane, gIdx !== undefined ? inOrder(given, gIdx, plane.shape.at(-1) ?? 1) : given);
 }
 
 /**
@@ -142,16 +152,17 @@ function inOrder(given, gIdx, columns) {
  * @returns {Float32Array}
  * @throws {BlockQuantError} bad-scheme, bad-shape, bad-argument, nonfinite, overflow
  */
-export function fakeQuantize(data, { scale, zeroPoint, ...options }) {
-	const { args, shape, globalScale } = options;
+export function fakeQuantize(data, options) {
+	const { scale, zeroPoint, ...how } = /** @type {any} */ (optionsOf({ ...OF_TENSOR, ...GIVEN }, options));
+	const { args, shape, globalScale } = how;
 	if (scale === undefined) {
-		const { scheme, done } = measured(data, options);
+		const { scheme, done } = measured(data, how);
 		const { job, dtype, count, stored } = done;
 		return decodeAll(decodeJob({ scheme, shape, planes: job.planes, dtype, fake: true }), count, stored);
 	}
 	const given = { args, scale, zeroPoint, globalScale };
-	const codes = quantize(data, { ...options, ...given });
-	const { dtype = 'f32' } = options;
+	const codes = quantize(data, { ...how, ...given });
+	const { dtype = 'f32' } = how;
 	// The product is float32 under a global scale, else of the dtype of the scales; groups come back in that of the data.
 	if (globalScale !== undefined) return decode(codes, given, dtype);
 	const values = decode(codes, given);

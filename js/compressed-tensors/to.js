@@ -2,13 +2,15 @@
 // inferred are left out.
 // SPDX-License-Identifier: MIT
 
+import { optionsOf } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
+import { list, text } from '../problems.js';
 import { NARROW, valueName } from '../scheme.js';
 import { mustReadBack } from '../scheme/stated.js';
 import { inferModuleFormat } from './format.js';
 import { fromCompressedTensors } from './from.js';
-import { quantizationScheme } from './quantization-scheme.js';
+import { completeScheme } from './quantization-scheme.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Block} Block */
@@ -17,6 +19,9 @@ import { quantizationScheme } from './quantization-scheme.js';
  * @typedef {{ targets: string[], weights: Record<string, any>, input_activations: Record<string, any> | null,
  *   output_activations: null, format: string }} Said a QuantizationScheme
  */
+
+const LINEAR = ['Linear'];
+const OPTIONS = { targets: { default: LINEAR, read: list(text) } };
 
 /** Its own arithmetic. */
 const RULES = 'compressed-tensors';
@@ -101,11 +106,11 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
 /**
  * How a file of compressed-tensors says what is stored in it, whoever's arithmetic made the codes.
  * @param {Scheme} scheme
- * @param {{ targets?: string[] }} [options]
+ * @param {string[]} [targets] which modules
  * @returns {Said}
  * @throws {BlockQuantError} unsupported: what such a file cannot hold, by its field
  */
-export function storedScheme(scheme, { targets = ['Linear'] } = {}) {
+export function storedScheme(scheme, targets = LINEAR) {
 	const { rules, layout = 'planes', scales, activations } = scheme;
 	if (scales?.length > 1 && rules !== RULES)
 		refuse(`scales[1]: a file of its own multiplies by an outer scale as ${RULES} does, not ${shown(rules)}`);
@@ -116,8 +121,7 @@ export function storedScheme(scheme, { targets = ['Linear'] } = {}) {
 }
 
 /** @param {Record<string, any>} weights @param {Record<string, any> | null} inputs */
-const formatOf = (weights, inputs) =>
-	inferModuleFormat(quantizationScheme({ targets: [], weights, input_activations: inputs }));
+const formatOf = (weights, inputs) => inferModuleFormat(completeScheme({ weights, input_activations: inputs }));
 
 /**
  * The QuantizationScheme that says what a scheme does, with `format`: where it is stored.
@@ -126,12 +130,13 @@ const formatOf = (weights, inputs) =>
  * @returns {Said}
  * @throws {BlockQuantError} unsupported: what compressed-tensors cannot say, by its field
  */
-export function toCompressedTensors(nameOrScheme, options) {
+export function toCompressedTensors(nameOrScheme, options = {}) {
+	const { targets } = optionsOf(OPTIONS, options);
 	const scheme = resolveScheme(nameOrScheme, { container: 'safetensors' });
 	const { rules, layout, name = 'this scheme' } = scheme;
 	if (rules !== RULES || !layout || layout === 'planes')
 		throw new BlockQuantError('unsupported', `${name} is not stored in a layout of compressed-tensors`);
-	const said = storedScheme(scheme, options);
+	const said = storedScheme(scheme, targets);
 	mustReadBack('compressed-tensors', scheme, () => fromCompressedTensors(said));
 	return said;
 }

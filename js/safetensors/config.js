@@ -21,7 +21,7 @@ export function quantizedConfig(decided, text) {
 	const quantized = modules.filter((module) => module.quantize);
 	const named = quantized.filter(({ className }) => className !== LINEAR).map(({ name }) => name);
 	const targets = named.length < quantized.length ? [LINEAR, ...named] : named;
-	const scheme = storedScheme(decided.scheme, { targets });
+	const scheme = storedScheme(decided.scheme, targets);
 	const config = configOfModules(modules.map((module) => ({ ...module, scheme: module.quantize ? scheme : null })));
 	const section = writeQuantizationConfig({ ...config, config_groups: { group_0: scheme } });
 	return { config: text == null ? null : addQuantizationConfig(text, section), quantizationConfig: section };

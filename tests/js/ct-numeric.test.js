@@ -168,7 +168,10 @@ test('arguments that cannot be are one clear error', async () => {
 	assert.throws(() => ct.quantize(new Float32Array([NaN, 1]), nan), { code: 'nonfinite' });
 	assert.deepEqual([...ct.quantize(new Float32Array([NaN, 1]), { ...nan, nonfinite: 'allow' }).bytes], [0, 1]);
 	const codes = ct.quantize(data, good);
-	const decoded = (change) => () => ct.dequantize({ ...codes, ...change.codes }, { args: {}, scale, ...change });
+	const decoded =
+		({ codes: other, ...change }) =>
+		() =>
+			ct.dequantize({ ...codes, ...other }, { args: {}, scale, ...change });
 	assert.throws(decoded({ codes: { dtype: 'F32' } }), {
 		code: 'bad-argument',
 		message: /codes\.dtype: expected I8, U8, F8_E4M3/,
