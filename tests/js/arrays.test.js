@@ -693,3 +693,41 @@ test('parameters that are given: stored as they are, the codes made against them
 	assert.deepEqual([...new Int8Array(planes.values.bytes.buffer)], [5, 1, 3, 127]);
 	refuses(() => quantize(Float32Array.of(NaN), { ...good, shape: [1], parameters }), 'nonfinite', /index 0/);
 });
+
+test('weights up to half of the largest number of their dtype decode to finite values, above it perhaps not', () => {
+	const bits = { f16: 0x7bff, bf16: 0x7f7f };
+	const least = { f16: 0x0400, bf16: 0x0080 };
+	/** 256 weights, and one that is the largest of the dtype, or half of it. */
+	const tensor = (dtype, sign, half) => {
+		if (dtype === 'f32') {
+			const data = new Float32Array(256).map((_, i) => ((i % 7) - 3) * 1e36);
+			data[5] = (sign * 3.4028234663852886e38) / (half ? 2 : 1);
+			return data;
+		}
+		const data = new Uint16Array(256).fill(dtype === 'f16' ? 0x6c00 : 0x7e00);
+		data[5] = bits[dtype] - (half ? least[dtype] : 0) + (sign < 0 ? 0x8000 : 0);
+		return data;
+	};
+	const i1 = { value: 'i1', scales: [{ dtype: 'f32', block: 32 }], rules: 'coreai' };
+	let infinite = 0;
+	for (const scheme of [i1, ...schemes().map(({ name }) => name)])
+		for (const dtype of ['f32', 'f16', 'bf16'])
+			for (const sign of [1, -1])
+				for (const half of [true, false]) {
+					let values;
+					try {
+						values = dequantize(quantize(tensor(dtype, sign, half), { scheme, shape: [1, 256], dtype }));
+					} catch (error) {
+						assert.ok(['overflow', 'needs-importance'].includes(error.code), error.stack);
+						continue;
+					}
+					const finite = values.every(Number.isFinite);
+					if (half) assert.ok(finite, `${scheme.value ?? scheme} ${dtype} ${sign}`);
+					infinite += finite ? 0 : 1;
+				}
+	assert.ok(infinite > 0);
+	const lowest = quantize(tensor('f32', -1, false), { scheme: 'coreai:w8', shape: [1, 256] });
+	assert.deepEqual(lowest.warnings, []);
+	assert.equal(dequantize(lowest)[5], -Infinity);
+	assert.equal(compare(tensor('f32', -1, false), dequantize(lowest)).maxAbs, Infinity);
+});
