@@ -58,7 +58,7 @@ export class Problems {
 export const isObject = (value) => typeof value === 'object' && value !== null && !(Symbol.iterator in value);
 
 /**
- * The fields of an object, each by its reader; what is missing has its default, what is unknown is a problem.
+ * The fields of an object, each by its reader; what is missing has its default, if there is one, what is unknown is a problem.
  * @param {Record<string, Field>} fields
  * @param {unknown} json
  * @param {Problems} at
@@ -74,8 +74,7 @@ export function readFields(fields, json, at, more = []) {
 	const read = Object.entries(fields).map(([key, field]) => {
 		const place = at.within(key);
 		const value = json[key];
-		if (value !== undefined) return [key, field.read(value, place)];
-		if (!('default' in field)) return [key, place.fail('missing')];
+		if (value !== undefined || !('default' in field)) return [key, field.read(value, place)];
 		return [key, typeof field.default !== 'object' ? field.default : structuredClone(field.default)];
 	});
 	return Object.fromEntries(read);

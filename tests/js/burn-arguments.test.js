@@ -21,10 +21,10 @@ test('null and things of another kind', async () => {
 	await ready();
 	refused([
 		[() => fromBurn({}, null), 'bad-argument', /options/],
-		[() => fromBurn({}, { rank: 2 }), 'bad-argument', /unknown option "rank"; expected calibration/],
-		[() => fromBurn(null), 'bad-scheme', /expected an object, got null/],
+		[() => fromBurn({}, { rank: 2 }), 'bad-argument', /rank: unknown field; expected calibration/],
+		[() => fromBurn(null), 'bad-scheme', /scheme: expected \{ value, .*\}; got null/],
 		[() => toBurn(null), 'bad-argument', /a name or an object/],
-		[() => new QuantScheme(null), 'bad-scheme', /expected an object, got null/],
+		[() => new QuantScheme(null), 'bad-scheme', /scheme: expected \{ value, .*\}; got null/],
 		[() => new BlockSize('32'), 'bad-scheme', /edges from 1 to 255/],
 		[() => new BlockSize([4]).toDims(-1), 'bad-argument', /rank/],
 		[() => new BlockSize([4]).numBlocks([1.5]), 'bad-shape', /shape/],
