@@ -1,7 +1,8 @@
 // modules.js - the modules of a model, as resolveConfig() takes them, checked.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { count, given, kind, optional } from '../arguments.js';
+import { isObject, list, readFields, text } from '../problems.js';
 
 /**
  * @typedef {object} Op inside a module
@@ -21,65 +22,34 @@ import { BlockQuantError, shown } from '../errors.js';
  * @property {Op[]} [ops] default: one of its class where that is an op of its own
  */
 
-/** @param {unknown} value */
-const isText = (value) => typeof value === 'string';
-
-/** @param {any} value */
-const areTexts = (value) => Array.isArray(value) && value.every(isText);
-
-/** @param {unknown} value */
-const isCount = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-
 /** @param {any} value */
 const areShapes = (value) =>
-	value !== null &&
-	typeof value === 'object' &&
-	Object.values(value).every((shape) => Array.isArray(shape) && shape.every(isCount));
+	isObject(value) &&
+	Object.values(value).every(
+		(shape) => Array.isArray(shape) && shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0),
+	);
 
-/** @typedef {Record<string, [isRight: (value: any) => boolean, expected: string, needed?: boolean]>} Fields */
-
-/** @type {Fields} */
-const MODULE = {
-	name: [isText, 'a dotted name', true],
-	type: [isText, 'the full path of a class', true],
-	aliases: [areTexts, 'a list of names'],
-	parameters: [areShapes, 'shapes by local name'],
-	ops: [Array.isArray, 'a list of ops'],
-};
-
-/** @type {Fields} */
+const name = kind((value) => typeof value === 'string', 'a dotted name');
 const OP = {
-	name: [isText, 'a dotted name', true],
-	type: [isText, 'a word such as linear', true],
-	inputs: [isCount, 'a number of activations'],
-	axes: [isCount, 'a number of axes'],
-	states: [areTexts, 'a list of local names'],
+	name: { read: name },
+	type: { read: kind((value) => typeof value === 'string', 'a word such as linear') },
+	inputs: optional(count),
+	axes: optional(count),
+	states: optional(list(text)),
+};
+const MODULE = {
+	name: { read: name },
+	type: { read: kind((value) => typeof value === 'string', 'the full path of a class') },
+	aliases: optional(list(text)),
+	parameters: optional(kind(areShapes, 'shapes by local name')),
+	ops: optional(list((json, at) => readFields(OP, json, at, null))),
 };
 
-/** @param {string} where @param {any} value @param {Fields} fields */
-function check(where, value, fields) {
-	if (value === null || typeof value !== 'object')
-		throw new BlockQuantError(
-			'bad-argument',
-			`${where}: expected { ${Object.keys(fields).join(', ')} }, got ${shown(value)}`,
-		);
-	for (const [field, [isRight, expected, needed]] of Object.entries(fields))
-		if ((needed || value[field] !== undefined) && !isRight(value[field]))
-			throw new BlockQuantError(
-				'bad-argument',
-				`${where}.${field}: expected ${expected}, got ${shown(value[field])}`,
-			);
-}
+/** What else a module has is the caller's. @type {import('../problems.js').Reader<any>} */
+const readModule = (json, at) => readFields(MODULE, json, at, null);
 
 /**
  * @param {unknown} modules
- * @throws {BlockQuantError} bad-argument: the first that is wrong, with its field
+ * @throws {import('../errors.js').BlockQuantError} bad-argument: all that is wrong, each with its field
  */
-export function checkModules(modules) {
-	if (!Array.isArray(modules))
-		throw new BlockQuantError('bad-argument', `modules: expected a list of them, got ${shown(modules)}`);
-	for (const [m, module] of modules.entries()) {
-		check(`modules[${m}]`, module, MODULE);
-		for (const [o, op] of (module.ops ?? []).entries()) check(`modules[${m}].ops[${o}]`, op, OP);
-	}
-}
+export const checkModules = (modules) => given('modules', modules, list(readModule));

@@ -46,7 +46,7 @@ test('null and things of another kind', async () => {
 		[() => readConfig(null), 'bad-scheme', /got null/],
 		[() => resolveConfig(null), 'bad-argument', /config: expected what readConfig\(\) gives, got null/],
 		[() => resolveConfig(presetConfig('w8'), []), 'bad-argument', /config: expected what readConfig\(\) gives/],
-		[() => assign(config), 'bad-argument', /modules: expected a list of them, got undefined/],
+		[() => assign(config), 'bad-argument', /modules: expected a list, got undefined/],
 		[() => resolveConfig(config, [null]), 'bad-argument', /modules\[0\]: expected \{ name, type, .*got null/],
 		[() => resolveConfig(config, [{ name: 'a' }]), 'bad-argument', /modules\[0\].type: expected the full path/],
 		[
