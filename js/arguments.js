@@ -52,6 +52,15 @@ export const any = (value) => value;
 export const kind = (isRight, expected) => (value, at) =>
 	isRight(value) ? value : at.fail(`expected ${expected}, got ${shown(value)}`);
 
+/** From another realm, too. */
+export const address = kind(
+	(value) => typeof value === 'string' || Object.prototype.toString.call(value) === '[object URL]',
+	'a string or a URL',
+);
+
+/** Of a file. */
+export const path = kind((value) => typeof value === 'string' && value !== '', 'a path');
+
 /** What is done about something that is not as it should be. */
 export const policy = word(['error', 'allow']);
 

@@ -3,7 +3,7 @@
 
 import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { checkRank } from './check.js';
+import { checkAxes, checkRank } from './check.js';
 import { Problems } from '../problems.js';
 import { edgesJson, readList } from './edges.js';
 
@@ -49,6 +49,9 @@ export class BlockSize {
 	/** The block of a tensor whose axes are those of another, in this order. @param {number} rank @param {number[]} axes */
 	permuted(rank, axes) {
 		const edges = this.toDims(rank);
+		checkAxes(axes);
+		if (axes.length !== rank)
+			throw new BlockQuantError('bad-argument', `axes: expected ${rank}, got ${shown(axes)}`);
 		return new BlockSize(axes.map((axis) => edges[axis]));
 	}
 

@@ -27,6 +27,15 @@ export function checkIndex(name, value, most = Number.MAX_SAFE_INTEGER) {
 		);
 }
 
+/** @param {unknown} axes in a new order @returns {asserts axes is number[]} */
+export function checkAxes(axes) {
+	if (!Array.isArray(axes) || axes.some((_, axis) => !axes.includes(axis)))
+		throw new BlockQuantError(
+			'bad-argument',
+			`axes: expected a list of each number from 0 on once, got ${shown(axes)}`,
+		);
+}
+
 /** Axes that a tensor may have: as many as in any library. */
 const MAX_RANK = 64;
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 import { theCore } from '../core/init.js';
-import { BlockQuantError, shown } from '../errors.js';
-import { checkOptions } from '../model/options.js';
+import { optionsOf } from '../arguments.js';
+import { BlockQuantError } from '../errors.js';
 import { asPreset } from '../presets.js';
+import { word } from '../problems.js';
 import { readFields, tensorScaleOf } from './fields.js';
 import { CALIBRATIONS, LAYOUT, PACKINGS, QUANT_VALUES, RULES, SCALE_DTYPES } from './tables.js';
 
@@ -23,6 +24,8 @@ function scalesOf({ block, tensor }) {
 	return scales;
 }
 
+const OPTIONS = { calibration: { default: 'MinMax', read: word(Object.keys(CALIBRATIONS)) } };
+
 /**
  * The scheme that a QuantScheme describes: Burn's arithmetic, stored as Burn's serialised tensors.
  * @param {import('./fields.js').QuantSchemeFields | import('./quant-scheme.js').QuantScheme} json as serde writes it, or what
@@ -34,11 +37,9 @@ function scalesOf({ block, tensor }) {
  */
 export function fromBurn(json, options = {}) {
 	theCore();
-	checkOptions(options, ['calibration']);
-	const { calibration = 'MinMax' } = options;
-	if (!Object.hasOwn(CALIBRATIONS, calibration))
-		throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);
-	const fields = readFields(/** @type {any} */ (json)?.toJSON?.() ?? json);
+	const { calibration } = optionsOf(OPTIONS, options);
+	const { toJSON } = /** @type {any} */ (json ?? {});
+	const fields = readFields(typeof toJSON === 'function' ? toJSON.call(json) : json);
 	const { block, tensor, table, store, value } = fields;
 	if (block && tensor !== null && tensor !== 'F32')
 		throw new BlockQuantError(
@@ -48,7 +49,9 @@ export function fromBurn(json, options = {}) {
 	return asPreset({
 		value: table ? /** @type {any} */ ({ codebook: [...table] }) : QUANT_VALUES[value].dtype,
 		scales: scalesOf(fields),
-		...(calibration !== 'MinMax' && { calibration: CALIBRATIONS[calibration] }),
+		...(calibration !== 'MinMax' && {
+			calibration: CALIBRATIONS[/** @type {keyof typeof CALIBRATIONS} */ (calibration)],
+		}),
 		rules: RULES,
 		layout: LAYOUT,
 		...(store.kind !== 'Native' && {

@@ -3,7 +3,7 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockSize } from './block-size.js';
-import { checkRank } from './check.js';
+import { checkAxes, checkRank } from './check.js';
 import { fieldsJson, readFields, storeJson, tensorScaleOf } from './fields.js';
 import { QUANT_VALUES } from './tables.js';
 
@@ -96,11 +96,7 @@ export class QuantScheme {
 	 */
 	permuteDims(axes) {
 		const { store } = this;
-		if (!Array.isArray(axes) || axes.some((_, axis) => !axes.includes(axis)))
-			throw new BlockQuantError(
-				'bad-argument',
-				`axes: expected a list of each number from 0 on once, got ${shown(axes)}`,
-			);
+		checkAxes(axes);
 		const rank = axes.length;
 		if (store.kind === 'Native' || rank === 0) return this.#moved(axes, store);
 		const from = rank - 1 - store.dim;

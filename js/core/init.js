@@ -15,6 +15,9 @@ import { Core } from './core.js';
  * @property {string | URL} [workerUrl] of blockquant/worker, where the app serves it; default: the entry's own
  */
 
+/** Kinds of a workerUrl. */
+const ADDRESSES = ['[object Undefined]', '[object String]', '[object URL]'];
+
 /** @type {Core | undefined} */
 let core;
 /** @type {WebAssembly.Module | undefined} */
@@ -68,7 +71,7 @@ async function compile(wasm) {
  */
 async function load(options, inside) {
 	try {
-		const wasm = options.wasm ?? inside();
+		const { wasm = inside(), kernels = 'simd128' } = options;
 		if (wasm === undefined)
 			throw new BlockQuantError(
 				'bad-argument',
@@ -76,7 +79,7 @@ async function load(options, inside) {
 			);
 		compiled = await compile(wasm);
 		const instance = await WebAssembly.instantiate(compiled, {});
-		core = new Core(instance, options.kernels ?? 'simd128');
+		core = new Core(instance, kernels);
 	} catch (cause) {
 		if (cause instanceof BlockQuantError) throw cause;
 		const detail = cause instanceof Error ? cause.message : String(cause);
@@ -97,7 +100,9 @@ async function load(options, inside) {
 export function makeInit(inside, worker) {
 	/** @param {InitOptions} [options] @returns {Promise<void>} */
 	return function init(options = {}) {
-		if (options === null || typeof options !== 'object')
+		// By hand: what reads other functions' options would be in the worker's program, too.
+		const isObject = typeof options === 'object' && options !== null && !(Symbol.iterator in options);
+		if (!isObject || !ADDRESSES.includes(Object.prototype.toString.call(options.workerUrl)))
 			return Promise.reject(
 				new BlockQuantError('bad-argument', 'init: expected options { wasm?, kernels?, workerUrl? }'),
 			);

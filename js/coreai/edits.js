@@ -1,7 +1,9 @@
 // edits.js - a QuantizerConfig with one thing changed: JSON in, JSON out, read before it is returned (coreai.md, section 8).
 // SPDX-License-Identifier: MIT
 
+import { given } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
+import { text } from '../problems.js';
 import { readConfig } from './config.js';
 
 /** Modules that an edit is about: a pattern of whole names, or the full path of a class. @typedef {string | { type: string }} Target */
@@ -39,6 +41,7 @@ export const setGlobal = (config, module) => checked({ ...opened(config), global
  * @throws {BlockQuantError} bad-scheme
  */
 export function setModuleType(config, type, module) {
+	given('type', type, text);
 	const json = opened(config);
 	return checked({ ...json, module_type_configs: withKey(json.module_type_configs, type, module) });
 }
@@ -52,14 +55,16 @@ export function setModuleType(config, type, module) {
  * @throws {BlockQuantError} bad-scheme
  */
 export function setModuleName(config, name, module) {
+	given('name', name, text);
 	const json = opened(config);
 	return checked({ ...json, module_name_configs: withKey(json.module_name_configs, name, module) });
 }
 
 /** @param {any} config @param {Target} target @param {any} module */
 function setTarget(config, target, module) {
-	if (typeof target === 'string') return setModuleName(config, target, structuredClone(module));
-	if (typeof target?.type === 'string') return setModuleType(config, target.type, structuredClone(module));
+	const own = JSON.parse(JSON.stringify(module));
+	if (typeof target === 'string') return setModuleName(config, target, own);
+	if (typeof target?.type === 'string') return setModuleType(config, target.type, own);
 	throw new BlockQuantError(
 		'bad-argument',
 		`targets: expected patterns of names, or { type } of a class; got ${shown(target)}`,

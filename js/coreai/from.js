@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import { MAX_RANK } from '../core/abi.js';
-import { BlockQuantError, shown } from '../errors.js';
-import { checkOptions } from '../model/options.js';
+import { kind, optional, optionsOf } from '../arguments.js';
 import { DTYPES, E8M0 } from './dtypes.js';
 import { NARROW, blockOfEdges } from '../scheme.js';
 import { edgesOf, rankOf, withAxis } from './granularity.js';
 import { levelsOf, parentEdges } from './nested.js';
-import { Problems } from '../problems.js';
+import { Problems, word } from '../problems.js';
 import { specOf } from './spec.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -24,22 +23,20 @@ import { specOf } from './spec.js';
  *   names none: Linear (default), Conv2d, Embedding, ConvTranspose2d, ...
  */
 
+/** @type {Record<string, import('../problems.js').Field>} */
+const OPTIONS = {
+	target: { default: 'weight', read: word(['weight', 'activation']) },
+	rank: optional(kind((rank) => Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK, `1 to ${MAX_RANK} axes`)),
+	module: { default: 'Linear', read: kind((name) => typeof name === 'string', 'the name of a class') },
+};
+
 /**
  * @param {From} options
  * @param {string[]} [names] of those that there are
- * @returns {{ target: Target, rank?: number, module: string }}
+ * @returns {any} From, complete
  */
-export function readOptions(options, names = ['target', 'rank', 'module']) {
-	checkOptions(options, names);
-	const { target = 'weight', rank, module = 'Linear' } = options;
-	if (target !== 'weight' && target !== 'activation')
-		throw new BlockQuantError('bad-argument', `target: expected 'weight' or 'activation', got ${shown(target)}`);
-	if (rank !== undefined && !(Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK))
-		throw new BlockQuantError('bad-argument', `rank: expected 1 to ${MAX_RANK} axes, got ${shown(rank)}`);
-	if (typeof module !== 'string')
-		throw new BlockQuantError('bad-argument', `module: expected the name of a class, got ${shown(module)}`);
-	return { target, rank, module };
-}
+export const readOptions = (options, names = Object.keys(OPTIONS)) =>
+	optionsOf(Object.fromEntries(names.map((name) => [name, OPTIONS[name]])), options);
 
 /** The levels of scales, and of mins if there are any. @param {Spec} spec @param {number} rank @param {Target} target @param {Problems} problems @returns {Level[]} */
 function levels(spec, rank, target, problems) {

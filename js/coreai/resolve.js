@@ -1,13 +1,13 @@
 // resolve.js - which config each module gets, and which spec each of its tensors (coreai.md, section 8).
 // SPDX-License-Identifier: MIT
 
+import { kind, optional, optionsOf } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { checkOptions } from '../model/options.js';
-import { checkBackend } from './backends.js';
+import { BACKENDS, checkBackend } from './backends.js';
 import { schemeOfSpec } from './from.js';
 import { checkModules } from './modules.js';
 import { Pattern } from '../patterns.js';
-import { Problems } from '../problems.js';
+import { Problems, word } from '../problems.js';
 
 /** @typedef {import('./config.js').ModuleConfig} ModuleConfig */
 /** @typedef {import('./config.js').OpConfig} OpConfig */
@@ -136,6 +136,14 @@ function chosen(whole, own, key) {
 /** @type {Specs} */
 const NOTHING = new Map();
 
+const OPTIONS = {
+	backend: optional(word(Object.keys(BACKENDS))),
+	tensor: {
+		default: (/** @type {Module} */ { name }, /** @type {string} */ local) => `${name}.${local}`,
+		read: kind((value) => typeof value === 'function', 'a function'),
+	},
+};
+
 /**
  * What a config says of each tensor of a module; the first op takes the module's input, the last one gives its output.
  * @param {Module} module
@@ -186,10 +194,7 @@ function resolved(module, { op, kind, key, spec, axes }, schedule, backend) {
  * @throws {BlockQuantError} unsupported, bad-scheme, bad-argument
  */
 export function resolveConfig(config, modules, options = {}) {
-	checkOptions(options, ['backend', 'tensor']);
-	const { backend, tensor = ({ name }, local) => `${name}.${local}` } = options;
-	if (typeof tensor !== 'function')
-		throw new BlockQuantError('bad-argument', `tensor: expected a function, got ${shown(tensor)}`);
+	const { backend, tensor } = optionsOf(OPTIONS, options);
 	const assigned = assign(config, modules);
 	/** One parameter has one spec wherever it is used: that of the most specific entry. @type {Map<string, { rank: number, module: Module, said: Said }>} */
 	const chosenOf = new Map();

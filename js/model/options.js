@@ -1,7 +1,7 @@
 // options.js - what callers hand to the functions of js/model and to those that use a pool, checked before anything is done.
 // SPDX-License-Identifier: MIT
 
-import { any, kind, optional, optionsOf, policy } from '../arguments.js';
+import { address, any, kind, optional, optionsOf, path, policy } from '../arguments.js';
 import { CONTAINERS } from '../containers.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { isImatrix } from '../imatrix/imatrix.js';
@@ -46,9 +46,6 @@ export const MAX_WORKERS = 1024;
 /** @param {unknown} value */
 const isWorkers = (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= MAX_WORKERS;
 
-/** @param {unknown} value */
-const isAddress = (value) => typeof value === 'string' || Object.prototype.toString.call(value) === '[object URL]';
-
 /** What setTimeout() can wait. @param {unknown} value */
 const isDelay = (value) => typeof value === 'number' && value > 0 && value < 2 ** 31;
 
@@ -61,7 +58,7 @@ const KINDS = {
 	exclude: patterns,
 	imatrix: kind(isImatrix, 'what readImatrix() gives'),
 	missingImportance: word(['error', 'ones']),
-	report: kind((value) => typeof value === 'string', 'the path of a file'),
+	report: path,
 	measure: flag,
 	correct: flag,
 	nonfinite: policy,
@@ -69,7 +66,7 @@ const KINDS = {
 	pure: flag,
 	allowRequantize: flag,
 	workers: kind(isWorkers, `a whole number from 1 to ${MAX_WORKERS}`),
-	workerUrl: kind(isAddress, 'a string or a URL'),
+	workerUrl: address,
 	startTimeout: kind(isDelay, 'milliseconds'),
 	pool: kind(isPool, 'a pool, as createPool() gives it'),
 	signal: kind(isSignal, 'an AbortSignal'),

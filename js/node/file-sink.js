@@ -3,7 +3,9 @@
 
 import { lstat, open, readlink, realpath, unlink } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { BlockQuantError, shown } from '../errors.js';
+import { given, optional, optionsOf, path as readPath } from '../arguments.js';
+import { BlockQuantError } from '../errors.js';
+import { list } from '../problems.js';
 import { renameAll } from './rename-all.js';
 import { removeStale, temporaryFor } from './stale.js';
 import { checkRegular, statOrNull } from './stats.js';
@@ -103,9 +105,9 @@ export class FileTransaction {
  * @param {{ inputs?: string[] }} [options] inputs: files that must not be written to
  * @returns {Promise<Sink>}
  */
-export async function fileSink(path, { inputs } = {}) {
-	if (typeof path !== 'string')
-		throw new BlockQuantError('bad-argument', `path: expected a string, got ${shown(path)}`);
+export async function fileSink(path, options = {}) {
+	given('path', path, readPath);
+	const { inputs } = optionsOf({ inputs: optional(list(readPath)) }, options);
 	const transaction = new FileTransaction(inputs);
 	const sink = await transaction.open(path);
 	return {

@@ -1,7 +1,7 @@
 // imatrix-file.js - an importance matrix by path.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { given, path as readPath } from '../arguments.js';
 import { readImatrix } from '../imatrix/imatrix.js';
 import { fileSource } from './file-source.js';
 
@@ -11,8 +11,7 @@ import { fileSource } from './file-source.js';
  *   may have
  */
 export async function readImatrixPath(path) {
-	if (typeof path !== 'string')
-		throw new BlockQuantError('bad-argument', `path: expected a string, got ${shown(path)}`);
+	given('path', path, readPath);
 	const source = await fileSource(path);
 	try {
 		return { ...(await readImatrix(source)), name: path, path };

@@ -5,7 +5,8 @@ import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isWrittenByUs } from '../compressed-tensors/config-file.js';
 import { CONTAINERS, containerOf, isModelFile } from '../containers.js';
-import { BlockQuantError, shown } from '../errors.js';
+import { given, path as readPath } from '../arguments.js';
+import { BlockQuantError } from '../errors.js';
 import { withImatrix } from '../imatrix/imatrix.js';
 import { dequantizeModel } from '../model/dequantize.js';
 import { openModel } from '../model/open.js';
@@ -43,7 +44,7 @@ import { systemCode, systemError } from './system-error.js';
  * @returns {Promise<Model & PathModel>}
  */
 export async function openModelPath(path) {
-	checkPath(path, 'path');
+	given('path', path, readPath);
 	const fromDirectory = await isDirectory(path);
 	const file = fromDirectory ? await findModel(path) : path;
 	const directory = dirname(file);
@@ -111,8 +112,8 @@ export async function quantizeModelPath(input, output, options) {
  * @param {Omit<import('../model/dequantize.js').DequantizeOptions, 'config'>} [options]
  * @returns {Promise<import('../model/dequantize.js').DequantizeResult & Written>}
  */
-export async function dequantizeModelPath(input, output, options) {
-	checkOptions(options ?? {}, PATH_DEQUANTIZE_OPTIONS);
+export async function dequantizeModelPath(input, output, options = {}) {
+	checkOptions(options, PATH_DEQUANTIZE_OPTIONS);
 	// What we write here carries no mark: no config.json can be known to be ours.
 	const isOurs = () => false;
 	return convert(input, output, {
@@ -139,8 +140,8 @@ export async function dequantizeModelPath(input, output, options) {
  * @returns {Promise<Result & Written>}
  */
 async function convert(input, output, { inputs = [], isOurs, run, report, reportOf }) {
-	checkPath(input, 'input');
-	checkPath(output, 'output');
+	given('input', input, readPath);
+	given('output', output, readPath);
 	const model = await openModelPath(input);
 	const transaction = new FileTransaction([
 		...model.paths,
@@ -278,10 +279,4 @@ async function findModel(directory) {
 /** @param {string} path */
 async function isDirectory(path) {
 	return (await statOrNull(path, `cannot open ${path}`))?.isDirectory() ?? false;
-}
-
-/** @param {unknown} path @param {string} what */
-function checkPath(path, what) {
-	if (typeof path !== 'string')
-		throw new BlockQuantError('bad-argument', `${what}: expected a string, got ${shown(path)}`);
 }
