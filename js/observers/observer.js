@@ -162,6 +162,6 @@ export function asFloats(given, said) {
  * @param {string | Scheme} scheme a preset's name or a scheme object
  * @param {ObserverOptions} [options]
  * @returns {Observer}
- * @throws {BlockQuantError} unknown-scheme, bad-argument
+ * @throws {BlockQuantError} unknown-scheme, bad-scheme, bad-argument
  */
 export const createObserver = (scheme, options) => new Observer(scheme, options);

@@ -3,7 +3,7 @@
 
 import { any, optional, optionsOf } from '../arguments.js';
 import { checkShape } from '../arrays/plan.js';
-import { RULES } from '../core/abi.js';
+import { DTYPES, RULES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
 import { word } from '../problems.js';
@@ -61,10 +61,9 @@ function activationProblems({ mode, value, block, scale = 'input', symmetric }, 
 	const own = {
 		value,
 		scales: [{ dtype: scale, block }, ...(mode === 'local' ? [{ dtype: 'f32', block: 'tensor' }] : [])],
-		...(symmetric === false && { zero: value }),
 		rules: RULES[weights.rules],
 	};
-	const { struct } = readScheme(own);
+	const struct = { ...readScheme(own).struct, zero: symmetric === false ? DTYPES.indexOf(value) : 0 };
 	return brokenBy(struct, 'f32', anyShape(struct)).map(({ field, ...problem }) => ({
 		field: `activations${ACTIVATION_FIELDS[field] ?? ''}`,
 		...problem,

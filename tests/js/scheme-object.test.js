@@ -205,3 +205,45 @@ test('what only JavaScript reads of a scheme is kept, compared and brought back,
 		/calibration/,
 	);
 });
+
+test('activations keep the rules of a scheme of their own; nothing stands for a field that is left out', () => {
+	const weights = {
+		value: 'i8',
+		scales: [{ dtype: 'input', block: 'channel' }],
+		rules: 'compressed-tensors',
+		layout: 'int-quantized',
+	};
+	const act = { mode: 'dynamic', value: 'i8', block: 'channel' };
+	const told = (activations) =>
+		validateScheme({ ...weights, activations }).map(({ field, rule }) => `${field} ${rule}`);
+	assert.deepEqual(told(act), []);
+	for (const [change, ...expected] of [
+		[{ mode: 'none' }, 'activations.mode bad-field'],
+		[{ value: 'i4-narrow' }, 'activations.value bad-field'],
+		[{ value: 'f32' }, 'activations.value bad-field'],
+		[{ scale: 'i8' }, 'activations.scale bad-field'],
+		[{ scale: null }, 'activations.scale bad-field'],
+		[{ symmetric: 0 }, 'activations.symmetric bad-field'],
+		[{ zero: 'i8' }, 'activations.zero bad-field'],
+		[{ block: [1, 2, 3, 4, 5, 6] }, 'activations.block bad-block'],
+		[{ value: 'u8' }, 'activations.value bad-rules'],
+		[{ value: 'i8', scale: 'e8m0' }, 'activations.scale bad-rules'],
+		[{ value: 'f8e4m3', symmetric: false }, 'activations.symmetric bad-zero'],
+		[{ mode: 'local', value: 'f4e2m1', block: 'tensor', scale: 'f8e4m3' }, 'activations.scale bad-rules'],
+	])
+		assert.deepEqual(told({ ...act, ...change }), expected, JSON.stringify(change));
+	for (const nothing of [null, false, 'none'])
+		for (const field of ['zero', 'mins', 'packing', 'activations', 'observer', 'calibration', 'layout', 'rules'])
+			assert.deepEqual(
+				validateScheme({ ...weights, [field]: nothing }).map((problem) => problem.field.split('.')[0]),
+				[field],
+				`${field} ${nothing}`,
+			);
+	refuses(() => makeScheme({ ...weights, zero: 'i64' }), 'bad-scheme', /zero: expected one of i1, i2, .*, u8; got/);
+	for (const entry of [1n, Symbol('x'), NaN, undefined])
+		refuses(
+			() => makeScheme({ ...weights, value: { codebook: [0, entry] } }),
+			'bad-scheme',
+			/codebook: expected f/,
+		);
+});
