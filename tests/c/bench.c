@@ -22,7 +22,7 @@ static void bench(const char *name, const struct bq_scheme *scheme, const char *
 
 		if (op == ENCODE_WEIGHTED ? !has_weighted : op == ENCODE && subjects[BQ_SCALAR].plan.needs_importance)
 			continue;
-		for (int round = 0; round < ROUNDS; round++)
+		ROUNDS
 			for (uint32_t k = 0; k < BQ_NKERNELS; k++)
 				if (bq_kernel_rows() >> k & 1)
 					MEASURE(best[k], run(&subjects[k], op));
@@ -37,7 +37,7 @@ static void bench_copy(void)
 {
 	double best = 0;
 
-	for (int round = 0; round < ROUNDS; round++)
+	ROUNDS
 		MEASURE(best, memcpy(values, weights, sizeof(weights)); __asm__ volatile("" : : "g"(values) : "memory"));
 	printf("{\"preset\":\"memcpy\",\"path\":\"\",\"op\":\"copy\",\"kernels\":\"memcpy\",\"melems\":%.1f}\n", COUNT / best / 1e6);
 }

@@ -12,8 +12,9 @@
 #define ROWS 64
 #define COLS 1024
 #define COUNT (ROWS * COLS)
-#define ROUNDS 5
-#define SECONDS_PER_ROUND 0.02
+#define SECONDS 0.2 /* of an operation, for all that take turns at it */
+#define LEAST_ROUNDS 3
+#define SECONDS_PER_ROUND 0.0005
 
 enum op { ENCODE, ENCODE_WEIGHTED, DECODE, NOPS };
 
@@ -81,8 +82,12 @@ static inline double now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of one run: the mean of as many as fill a round. The fastest of many rounds counts: what interrupts a program only
- * ever adds time. */
+/* What is measured takes turns in rounds. */
+#define ROUNDS \
+	for (double first_ = now(), round_ = 0; round_ < LEAST_ROUNDS || now() - first_ < SECONDS; round_++)
+
+/* Seconds of one run: the mean of as many as fill a round. The fastest of many short rounds counts: what interrupts a program
+ * only ever adds time. */
 #define MEASURE(best, statement) \
 	do { \
 		double begin_ = now(), elapsed_; \

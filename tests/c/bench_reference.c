@@ -70,7 +70,7 @@ static int bench(const char *name, const struct bq_scheme *scheme, struct refere
 		if (op == ENCODE && ours.plan.needs_importance)
 			continue; /* the library aborts */
 
-		for (int round = 0; round < ROUNDS; round++) {
+		ROUNDS {
 			MEASURE(seconds[0], run(&ours, op));
 			MEASURE(seconds[1], run_reference(reference, op));
 		}
