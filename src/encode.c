@@ -151,36 +151,38 @@ static void encode_units(const struct job *job)
 	job->report->generic_values += band->nvalues;
 }
 
-/* Whether an f16 field of a block is infinite or NaN: with one more its exponent goes over into the sign. */
-static uint32_t is_overflow(const struct bq_layout *layout, const uint8_t *block)
+/* Whether an f16 field of the blocks is infinite or NaN: with one more its exponent goes over into the sign. */
+static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, uint64_t nblocks)
 {
+	const uint8_t *const end = blocks + nblocks * layout->block_nbytes;
 	uint32_t any = 0;
 
 	for (uint32_t i = 0; i < layout->halves; i++)
-		any |= (bq_load16(block + layout->halves_at + 2 * i) & 0x7C00u) + 0x0400;
+		for (const uint8_t *half = blocks + layout->halves_at + 2 * i; half < end; half += layout->block_nbytes)
+			any |= (bq_load16(half) & 0x7C00u) + 0x0400;
 	if (layout->scattered_half)
-		any |= (layout->scattered_half(block) & 0x7C00u) + 0x0400;
+		for (const uint8_t *block = blocks; block < end; block += layout->block_nbytes)
+			any |= (layout->scattered_half(block) & 0x7C00u) + 0x0400;
 	return any >> 15;
 }
 
-/* Counts blocks of finite weights whose f16 fields are infinite or NaN. */
-static uint64_t count_overflows(const struct job *job, const uint8_t *blocks)
+/* Weights that are not finite, and blocks of finite ones whose f16 fields are not. */
+static void count_misfits(const struct job *job, const uint8_t *blocks)
 {
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_layout *layout = job->store.layout;
 	const size_t weights_nbytes = (size_t)layout->block_values * bq_dtype(plan->input)->nbytes;
 	const uint64_t nblocks = job->source.band->nvalues / layout->block_values;
-	uint64_t overflows = 0;
-	uint32_t any = 0;
+	const int has_halves = layout->halves || layout->scattered_half;
 	size_t first;
 
-	/* Mostly there is none. */
-	for (uint64_t b = 0; b < nblocks; b++)
-		any |= is_overflow(layout, blocks + b * layout->block_nbytes);
-	for (uint64_t b = 0; b < nblocks && any; b++)
-		if (is_overflow(layout, blocks + b * layout->block_nbytes))
-			overflows += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
-	return overflows;
+	/* A weight that is not finite leaves no f16 field of its block finite: mostly there is nothing to look for. */
+	if (has_halves && !any_overflow(layout, blocks, nblocks))
+		return;
+	count_nonfinite(plan, job->source.band, job->source.weights, job->report);
+	for (uint64_t b = 0; b < nblocks && has_halves; b++)
+		if (any_overflow(layout, blocks + b * layout->block_nbytes, 1))
+			job->report->overflow_blocks += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
 }
 
 static float mean_square(const float *x, uint32_t count)
@@ -220,7 +222,7 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 		}
 	}
 	job->report->fused_values += job->source.band->nvalues;
-	job->report->overflow_blocks += count_overflows(job, out);
+	count_misfits(job, out);
 }
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,
@@ -236,12 +238,12 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 
 	if (plan->needs_importance && !importance)
 		return BQ_NEEDS_IMPORTANCE;
-	if (!range)
-		count_nonfinite(plan, band, weights, report); /* else bq_range has */
 	if (fused->encode && !lo && !given) {
 		encode_fused(&job, fused);
 		return BQ_OK;
 	}
+	if (!range)
+		count_nonfinite(plan, band, weights, report); /* else bq_range has */
 	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.store.layout->block_values && !job.store.layout->pack))
 		return BQ_NEEDS_KERNEL;
 	if (range)
