@@ -24,7 +24,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 	for (int j = 0; j < SUB_BLOCKS; j++)
 		scale[j] = bq_search_levels(x + j * SUB_VALUES, importance ? importance + j * SUB_VALUES : NULL, sigma);
 
-	const float outer = -bq_largest_scale(SUB_BLOCKS, scale) / SCALE_LEVELS;
+	const float outer = -bq_largest_number(SUB_BLOCKS, scale) / SCALE_LEVELS;
 	const float inverse = outer != 0.0f ? 1.0f / outer : 0.0f;
 
 	bq_store16(out, bq_ggml_scale_code(outer));

@@ -67,23 +67,11 @@ static inline void bq_unpack_scales_of_q3_k(const uint8_t in[12], uint8_t scales
 		scales[j] = (uint8_t)((in[j % 8] >> (j < 8 ? 0 : 4) & 15) | (in[8 + j % 4] >> 2 * (j / 4) & 3) << 4);
 }
 
-/* The number of the largest magnitude, the first of equals; NaNs, which the searches give for extreme values, are passed
- * over. 0 if there is none. */
-static inline float bq_largest_scale(size_t count, const float *scale)
-{
-	float largest = 0.0f;
-
-	for (size_t j = 0; j < count; j++)
-		if (fabsf(scale[j]) > fabsf(largest))
-			largest = scale[j];
-	return largest;
-}
-
 /* q3_K without importance: the scale of the largest magnitude gets the code -32. scales: with 32 added; all 0 if there is
  * no scale. */
 static inline float bq_scale_of_q3_k(const float scale[16], uint8_t scales[16])
 {
-	const float largest = bq_largest_scale(16, scale);
+	const float largest = bq_largest_number(16, scale);
 	const float inverse = -32.0f / largest;
 
 	memset(scales, 0, 16);

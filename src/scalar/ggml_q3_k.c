@@ -37,7 +37,7 @@ static float search_weighted(const float *x, const float *importance, uint8_t *c
 		scale[j] = bq_search_signed_scale(SUB_VALUES, LEVELS, x + first, weight, codes + first);
 	}
 	return bq_search_signed_scale_from(
-		bq_largest_scale(SUB_BLOCKS, scale), SUB_BLOCKS, SCALE_LEVELS, scale, sum_weight, scales);
+		bq_largest_number(SUB_BLOCKS, scale), SUB_BLOCKS, SCALE_LEVELS, scale, sum_weight, scales);
 }
 
 static void encode_block(const float *x, const float *importance, uint8_t *out)

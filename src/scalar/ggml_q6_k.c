@@ -26,7 +26,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 			SUB_VALUES, LEVELS, x + first, importance ? importance + first : NULL, codes + first);
 	}
 
-	const float largest = bq_largest_scale(SUB_BLOCKS, scale);
+	const float largest = bq_largest_number(SUB_BLOCKS, scale);
 
 	if (fabsf(largest) < BQ_SEARCH_TINY) {
 		memset(out, 0, NBYTES);

@@ -87,6 +87,17 @@ static inline float bq_largest_magnitude(size_t count, const float *x)
 /* The value of the largest magnitude, the first of equals; +0 if all are zero, a NaN if there is one. */
 float bq_first_largest(size_t count, const float *x);
 
+/* The same, but NaNs, which the searches give for extreme values, are passed over. */
+static inline float bq_largest_number(size_t count, const float *x)
+{
+	float largest = 0.0f;
+
+	for (size_t i = 0; i < count; i++)
+		if (fabsf(x[i]) > fabsf(largest))
+			largest = x[i];
+	return largest;
+}
+
 /* Without an early end, so that compilers make vectors of it. */
 static inline int bq_all_finite(size_t count, const float *x)
 {

@@ -37,7 +37,7 @@ static struct sums try_inverse(const float x[32], const float weight[32], float 
 
 float bq_search_levels(const float x[32], const float *importance, float sigma)
 {
-	const float largest = bq_first_largest(32, x);
+	const float largest = bq_largest_number(32, x);
 	float weight[32];
 
 	if (fabsf(largest) < BQ_SEARCH_TINY)

@@ -8,7 +8,7 @@
 
 float bq_search_by_turns(const float x[16], uint8_t codes[16])
 {
-	const float largest = bq_first_largest(VALUES, x);
+	const float largest = bq_largest_number(VALUES, x);
 	int32_t code[VALUES];
 	float sum_product = 0.0f, sum_square = 0.0f;
 

@@ -49,8 +49,8 @@ static inline void bq_load_code_vectors(int bits, const uint8_t *in, v128_t *low
 	}
 }
 
-/* 16 codes by truncation of (x - low) * factor + shift. */
-static inline v128_t bq_truncated_codes(int top, const float *x, v128_t low, v128_t factor, v128_t shift)
+/* 16 codes by truncation of (x - low) * factor + shift; none is above the highest. */
+static inline v128_t bq_truncated_codes(const float *x, v128_t low, v128_t factor, v128_t shift)
 {
 	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23: leaves an integer in the low bits */
 	v128_t code[4];
@@ -61,7 +61,7 @@ static inline v128_t bq_truncated_codes(int top, const float *x, v128_t low, v12
 
 		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_trunc(value), magic), magic);
 	}
-	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)top));
+	return bq_u8x16_from_i32(code);
 }
 
 /* And without low, which would cost a subtraction. */

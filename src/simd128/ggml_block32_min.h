@@ -7,37 +7,15 @@
 
 #include "ggml_block32.h"
 
-/* The ranges of four blocks. finite: 0 if there is a NaN, an infinity, or a range or sum that overflows. */
-struct bq_ranges {
-	v128_t least, high;
-	int finite;
-};
-
+/* If a block has a NaN or an infinity, so has its range. */
 static inline struct bq_ranges bq_ranges_of_four(const float *x)
 {
-	v128_t least[4], high[4], sum[4];
-	struct bq_ranges ranges;
+	const struct bq_extremes extremes = bq_extremes_of_four(32, x);
+	const v128_t one_sided = wasm_v128_or(extremes.positive, wasm_v128_not(extremes.negative)); /* by the sign bit */
 
-	for (int block = 0; block < 4; block++) {
-		const float *values = x + 32 * block;
-
-		least[block] = high[block] = sum[block] = wasm_v128_load(values);
-		for (int i = 4; i < 32; i += 4) {
-			const v128_t next = wasm_v128_load(values + i);
-
-			least[block] = wasm_f32x4_pmin(least[block], next);
-			high[block] = wasm_f32x4_pmax(high[block], next);
-			sum[block] = wasm_f32x4_add(sum[block], next); /* of no use but that a NaN or an infinity stays in it */
-		}
-	}
-	bq_transpose(least);
-	bq_transpose(high);
-	ranges.least = wasm_f32x4_pmin(wasm_f32x4_pmin(least[0], least[1]), wasm_f32x4_pmin(least[2], least[3]));
-	ranges.high = wasm_f32x4_pmax(wasm_f32x4_pmax(high[0], high[1]), wasm_f32x4_pmax(high[2], high[3]));
-	sum[0] = wasm_f32x4_add(wasm_f32x4_add(sum[0], sum[1]), wasm_f32x4_add(sum[2], sum[3]));
-	sum[0] = wasm_f32x4_add(sum[0], wasm_f32x4_sub(ranges.high, ranges.least));
-	ranges.finite = !wasm_v128_any_true(bq_f32x4_nonfinite(sum[0]));
-	return ranges;
+	if (wasm_i32x4_bitmask(one_sided) && bq_all_finite_simd128(4 * 32, x))
+		return bq_finite_ranges_of_four(x);
+	return (struct bq_ranges){ extremes.negative, extremes.positive };
 }
 
 /* Where the least value is a zero it is the first one, sign and all. */
@@ -74,14 +52,13 @@ static inline void bq_prepare_four_with_min(int bits, const float *x, struct bq_
 	wasm_v128_store(four->addend, least); /* subtracted, here */
 	wasm_v128_store(
 		four->fields, wasm_v128_or(bq_ggml_scale_codes(scale), wasm_i32x4_shl(bq_ggml_scale_codes(least), 16)));
-	four->redo = ranges.finite ? 0 : 15;
+	four->redo = wasm_v128_any_true(bq_f32x4_nonfinite(range)) ? 15 : 0; /* the others may be one-sided */
 }
 
 static inline void bq_store_four_with_min(
 	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_context *context, const struct bq_four *four,
 	uint8_t *out)
 {
-	const int top = (1 << bits) - 1;
 	const v128_t half = bq_f32x4_splat(0.5f);
 
 	x += 32 * four->first;
@@ -92,8 +69,8 @@ static inline void bq_store_four_with_min(
 		const v128_t low = wasm_v128_load32_splat(four->addend + block);
 
 		bq_store32(out, four->fields[block]);
-		bq_store_code_vectors(bits, bq_truncated_codes(top, x, low, factor, half),
-			bq_truncated_codes(top, x + 16, low, factor, half), out + 4);
+		bq_store_code_vectors(
+			bits, bq_truncated_codes(x, low, factor, half), bq_truncated_codes(x + 16, low, factor, half), out + 4);
 		if (four->redo >> block & 1)
 			scalar(x, NULL, context, 1, out);
 	}

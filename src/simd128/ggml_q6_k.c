@@ -45,7 +45,7 @@ static void encode_block(const float *x, const float *importance, uint8_t *out)
 		return;
 	}
 
-	const float largest = bq_largest_scale(SUB_BLOCKS, found.scale);
+	const float largest = bq_largest_number(SUB_BLOCKS, found.scale);
 
 	if (fabsf(largest) < BQ_SEARCH_TINY) {
 		memset(out, 0, NBYTES);

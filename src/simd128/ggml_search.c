@@ -5,31 +5,8 @@
 
 v128_t bq_first_largest_of_four(size_t count, const float *x)
 {
-	v128_t positive[4], negative[4];
-
-	for (int block = 0; block < 4; block++) {
-		const float *values = x + count * (size_t)block;
-		v128_t most = wasm_v128_load(values);
-		v128_t least = most;
-
-		/* As integers: the signed maximum is the largest positive value, the unsigned one the negative value of the
-		 * largest magnitude, and NaN is above infinity. Where there is no such value, either is of the other sign. */
-		for (size_t i = 4; i < count; i += 4) {
-			const v128_t next = wasm_v128_load(values + i);
-
-			most = wasm_i32x4_max(most, next);
-			least = wasm_u32x4_max(least, next);
-		}
-		positive[block] = most;
-		negative[block] = least;
-	}
-	bq_transpose(positive);
-	bq_transpose(negative);
-
-	const v128_t most =
-		wasm_i32x4_max(wasm_i32x4_max(positive[0], positive[1]), wasm_i32x4_max(positive[2], positive[3]));
-	const v128_t least =
-		wasm_u32x4_max(wasm_u32x4_max(negative[0], negative[1]), wasm_u32x4_max(negative[2], negative[3]));
+	const struct bq_extremes extremes = bq_extremes_of_four(count, x);
+	const v128_t most = extremes.positive, least = extremes.negative;
 	const v128_t most_magnitude = bq_f32x4_magnitude(most);
 	const v128_t least_magnitude = bq_f32x4_magnitude(least);
 	const v128_t largest = wasm_v128_bitselect(most, least, wasm_i32x4_gt(most_magnitude, least_magnitude));
@@ -49,6 +26,27 @@ v128_t bq_first_largest_of_four(size_t count, const float *x)
 		result = wasm_v128_load(first);
 	}
 	return result;
+}
+
+struct bq_ranges bq_finite_ranges_of_four(const float *x)
+{
+	v128_t least[4], high[4];
+	struct bq_ranges ranges;
+
+	BQ_ROLLED
+	for (int block = 0; block < 4; block++, x += 32) {
+		least[block] = high[block] = wasm_v128_load(x);
+		BQ_ROLLED
+		for (int i = 4; i < 32; i += 4) {
+			least[block] = wasm_f32x4_pmin(least[block], wasm_v128_load(x + i));
+			high[block] = wasm_f32x4_pmax(high[block], wasm_v128_load(x + i));
+		}
+	}
+	bq_transpose(least);
+	bq_transpose(high);
+	ranges.least = wasm_f32x4_pmin(wasm_f32x4_pmin(least[0], least[1]), wasm_f32x4_pmin(least[2], least[3]));
+	ranges.high = wasm_f32x4_pmax(wasm_f32x4_pmax(high[0], high[1]), wasm_f32x4_pmax(high[2], high[3]));
+	return ranges;
 }
 
 v128_t bq_sums_of_squares(const float *const x[4])

@@ -116,6 +116,36 @@ static inline v128_t bq_codes_with_low(uint8_t top, const float *x, v128_t inver
 	return bq_codes_up_to(top, quotient);
 }
 
+/* Of each of four consecutive blocks the largest positive value, and the negative one of the largest magnitude; NaN is above
+ * infinity. Where there is no such value, it is one of the other sign. As integers, of which these are the signed and the
+ * unsigned maximum: six times faster than f32x4.max. */
+struct bq_extremes {
+	v128_t positive, negative;
+};
+
+static inline struct bq_extremes bq_extremes_of_four(size_t count, const float *x)
+{
+	v128_t positive[4], negative[4];
+	struct bq_extremes extremes;
+
+	for (int block = 0; block < 4; block++, x += count) {
+		positive[block] = negative[block] = wasm_v128_load(x);
+		for (size_t i = 4; i < count; i += 4) {
+			const v128_t next = wasm_v128_load(x + i);
+
+			positive[block] = wasm_i32x4_max(positive[block], next);
+			negative[block] = wasm_u32x4_max(negative[block], next);
+		}
+	}
+	bq_transpose(positive);
+	bq_transpose(negative);
+	extremes.positive =
+		wasm_i32x4_max(wasm_i32x4_max(positive[0], positive[1]), wasm_i32x4_max(positive[2], positive[3]));
+	extremes.negative =
+		wasm_u32x4_max(wasm_u32x4_max(negative[0], negative[1]), wasm_u32x4_max(negative[2], negative[3]));
+	return extremes;
+}
+
 /* bq_first_largest of four consecutive blocks. */
 v128_t bq_first_largest_of_four(size_t count, const float *x);
 
@@ -136,6 +166,14 @@ static inline v128_t bq_largest_magnitudes_of_four(size_t count, const float *x)
 	bq_transpose(largest);
 	return wasm_i32x4_max(wasm_i32x4_max(largest[0], largest[1]), wasm_i32x4_max(largest[2], largest[3]));
 }
+
+/* The least and the highest values of four consecutive blocks of 32. */
+struct bq_ranges {
+	v128_t least, high;
+};
+
+/* Of any finite values. */
+struct bq_ranges bq_finite_ranges_of_four(const float *x);
 
 /* count: a multiple of 4. */
 int bq_all_finite_simd128(size_t count, const float *x);

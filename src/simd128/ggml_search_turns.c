@@ -45,19 +45,43 @@ static inline struct sums add_codes(
 	return sums;
 }
 
-/* The code of one value, given all the others: product and square are the sums without it. Returns the lanes changed. */
-static inline v128_t take_turn(
-	struct turn_lanes *lane, v128_t candidates, v128_t product, v128_t square, struct sums *sums, v128_t *doubt)
+/* A value's share taken out of the sums. */
+static inline struct sums sums_without(const struct turn_lanes *lane, const struct sums *sums)
 {
-	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_mul(lane->x, square), product);
+	const v128_t code = lane->code;
+
+	return (struct sums){ wasm_f32x4_sub(sums->product, wasm_f32x4_mul(lane->product, code)),
+		wasm_f32x4_sub(sums->square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, code), code)) };
+}
+
+/* Lanes whose code may change. Most stay: with product > 0, x * square / product rounds to the code if x * square is within
+ * 0.499 product of code * product. That needs no division; 0.001 is far more than the rounding of these. Above 3.2 products
+ * the highest code stays, whatever the quotient. */
+static inline v128_t candidates_of(const struct turn_lanes *lane, const struct sums *sums)
+{
+	const struct sums others = sums_without(lane, sums);
+	const v128_t scaled = wasm_f32x4_pmin(wasm_f32x4_mul(lane->x, others.square),
+		wasm_f32x4_mul(others.product, bq_f32x4_splat(LEVELS - 1 + 0.2f)));
+	const v128_t distance = bq_f32x4_magnitude(wasm_f32x4_sub(scaled, wasm_f32x4_mul(lane->code, others.product)));
+	const v128_t stays = wasm_f32x4_lt(distance, wasm_f32x4_mul(others.product, bq_f32x4_splat(0.499f)));
+
+	return wasm_v128_andnot(wasm_f32x4_gt(others.product, wasm_f32x4_splat(0.0f)), stays);
+}
+
+/* The code of one value, given all the others. Returns the lanes changed. */
+static inline v128_t take_turn(struct turn_lanes *lane, v128_t candidates, struct sums *sums, v128_t *doubt)
+{
+	const struct sums others = sums_without(lane, sums);
+	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_mul(lane->x, others.square), others.product);
 	const v128_t better = wasm_f32x4_pmax(
 		wasm_f32x4_pmin(wasm_f32x4_nearest(quotient), wasm_f32x4_splat(LEVELS - 1)), wasm_f32x4_splat(-LEVELS));
 
 	*doubt = wasm_v128_or(*doubt,
 		wasm_v128_andnot(candidates, wasm_f32x4_lt(wasm_f32x4_abs(quotient), wasm_f32x4_splat(4e6f))));
-	product = wasm_f32x4_add(product, wasm_f32x4_mul(lane->product, better));
-	square = wasm_f32x4_add(square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, better), better));
 
+	const v128_t product = wasm_f32x4_add(others.product, wasm_f32x4_mul(lane->product, better));
+	const v128_t square =
+		wasm_f32x4_add(others.square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, better), better));
 	const v128_t different = wasm_v128_and(candidates, wasm_f32x4_ne(better, lane->code));
 	const v128_t fits = wasm_v128_and(wasm_f32x4_gt(square, wasm_f32x4_splat(0.0f)),
 		wasm_f32x4_gt(wasm_f32x4_mul(wasm_f32x4_mul(product, product), sums->square),
@@ -70,34 +94,31 @@ static inline v128_t take_turn(
 	return accepted;
 }
 
-/* Most codes stay: with product > 0, x * square / product rounds to the code if x * square is within 0.499 product of
- * code * product. That needs no division; 0.001 is far more than the rounding of these. Above 3.2 products the highest code
- * stays, whatever the quotient. */
+#define TOGETHER 2 /* values looked at before a branch */
+
 static inline void take_turns(struct turn_lanes lanes[VALUES], struct sums *sums, v128_t *doubt)
 {
-	const v128_t zero = wasm_f32x4_splat(0.0f);
-	const v128_t near = bq_f32x4_splat(0.499f);
-	const v128_t beyond = bq_f32x4_splat(LEVELS - 1 + 0.2f);
-
 	/* A lane without changes in a pass has none in the next either: it may go on with the others. (To end after the last
 	 * change's place, not the pass, gave nothing.) */
 	BQ_ROLLED
 	for (int pass = 0; pass < 5; pass++) {
-		v128_t changed = zero;
+		v128_t changed = wasm_f32x4_splat(0.0f);
 
 		BQ_ROLLED
-		for (struct turn_lanes *lane = lanes; lane != lanes + VALUES; lane++) {
-			const v128_t code = lane->code;
-			const v128_t product = wasm_f32x4_sub(sums->product, wasm_f32x4_mul(lane->product, code));
-			const v128_t square =
-				wasm_f32x4_sub(sums->square, wasm_f32x4_mul(wasm_f32x4_mul(lane->weight, code), code));
-			const v128_t scaled = wasm_f32x4_pmin(wasm_f32x4_mul(lane->x, square), wasm_f32x4_mul(product, beyond));
-			const v128_t distance = wasm_f32x4_abs(wasm_f32x4_sub(scaled, wasm_f32x4_mul(code, product)));
-			const v128_t stays = wasm_f32x4_lt(distance, wasm_f32x4_mul(product, near));
-			const v128_t candidates = wasm_v128_andnot(wasm_f32x4_gt(product, zero), stays);
+		for (struct turn_lanes *some = lanes; some != lanes + VALUES; some += TOGETHER) {
+			v128_t any = candidates_of(some, sums);
 
-			if (wasm_v128_any_true(candidates))
-				changed = wasm_v128_or(changed, take_turn(lane, candidates, product, square, sums, doubt));
+			for (int k = 1; k < TOGETHER; k++)
+				any = wasm_v128_or(any, candidates_of(some + k, sums));
+			if (!wasm_i32x4_bitmask(any))
+				continue;
+			BQ_ROLLED
+			for (struct turn_lanes *lane = some; lane != some + TOGETHER; lane++) {
+				const v128_t candidates = candidates_of(lane, sums);
+
+				if (wasm_i32x4_bitmask(candidates))
+					changed = wasm_v128_or(changed, take_turn(lane, candidates, sums, doubt));
+			}
 		}
 		if (!wasm_v128_any_true(changed))
 			break;

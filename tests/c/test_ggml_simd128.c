@@ -53,7 +53,7 @@ static float draw(int distribution, uint32_t *state, size_t i, float block_value
 			return bq_float(test_next(state) | (test_next(state) >> 31 ? 0x7F800000 : 0x7FC00000));
 		if (test_next(state) >> 24 == 1)
 			return test_next(state) >> 31 ? -INFINITY : INFINITY;
-		return test_normal(state);
+		return i / 32 % 2 ? test_normal(state) : fabsf(test_normal(state));
 	case HALF_STEPS:
 		return ((float)(int)((test_next(state) >> 16) % 17) - 8.0f) * (i / 32 % 2 ? 0.5f : 0.0625f * block_value);
 	case WIDE:
