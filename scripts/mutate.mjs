@@ -29,7 +29,7 @@ const mutations = [
 	['src/scalar/ggml_block32.h', '2 * levels - 1);', '2 * levels);', 'a code of 16'],
 	['src/scalar/ggml_block32.h', '(float)levels + 0.5f', '(float)levels + 0.4999f', 'the half of half up'],
 	['src/scalar/ggml_block32.h', '* inverse + 0.5f)', '* inverse + 0.4999f)', 'the same above a min'],
-	['src/scalar/ggml_block32.h', '>> (i + 16) & 1', '>> (i + 15) & 1', 'the fifth bits'],
+	['src/scalar/ggml_block32.h', '>> i << 4 & 16', '>> i << 3 & 16', 'the fifth bits'],
 	['src/scalar/ggml_k32.h', '2.0f * bq_sum_of_squares', '1.0f * bq_sum_of_squares', "q4_k's sigma"],
 	['src/scalar/ggml_k32.h', 'if (scale == 0.0f)', 'if (scale < 0.0f)', 'codes of a scale of 0'],
 	[
@@ -49,11 +49,12 @@ const mutations = [
 	['src/scalar/ggml_search_levels.c', 'k = -7; k <= 7', 'k = -7; k <= 6', 'one candidate less'],
 	['src/scalar/ggml_iq4_xs.c', '(2.0f / VALUES)', '(1.0f / VALUES)', "iq4_xs's sigma"],
 	['src/ggml_iq_grid.c', 'shells += here > 0;', 'shells++;', 'empty distances count'],
+	['src/ggml_iq_grid.c', 'half + nbytes * high', 'half + nbytes * low', 'the upper half of a point'],
 	['src/ggml_iq_grid.c', 'distance[k] < last', 'distance[k] + 1u < last', 'one shell less'],
 	['src/scalar/ggml_iq.h', 'if (sum < least)', 'if (sum <= least)', 'the last of equals'],
 	['src/scalar/ggml_iq.h', 'parity ^= parity >> 2;', 'parity ^= parity >> 3;', 'the eighth sign'],
 	['src/scalar/ggml_iq.h', '(float)(2 * code + 1) * 0.125f', '(float)(2 * code + 1) * 0.25f', 'twice the scale'],
-	['src/scalar/ggml_iq.c', 'signs ? code - 1 : code + 1', 'signs ? code + 1 : code - 1', "iq1's shifts"],
+	['src/scalar/ggml_iq.c', 'code + 1 - 2 * signs', 'code + 1 - signs', "iq1's shifts"],
 	['src/scalar/ggml_iq.c', 'x[order[at - 1]] > x[i]', 'x[order[at - 1]] >= x[i]', 'the order of equals'],
 	['src/scalar/ggml_iq.c', 'turned ? 2 - l : l', 'l', 'levels of a negative scale'],
 	[
@@ -92,8 +93,8 @@ const mutations = [
 	['src/simd128/ggml_iq.c', 'outer != outer', 'outer > outer', 'a NaN of another kind'],
 	['src/scalar/ggml_mxfp4.c', 'correct && code < 0 ? 0 : code', 'code', 'correct is ignored'],
 	['src/encode.c', 'layout->scattered_half(block) & 0x7C00u', '0u', "iq1_m's scale overflows unseen"],
-	['src/encode.c', 'plan->needs_importance && !importance', '0', 'importance that must be'],
 	['src/encode.c', 'if (has_halves && !any_overflow', 'if (!any_overflow', 'a NaN where no scale is f16'],
+	['src/encode.c', 'plan->needs_importance && !importance', '0', 'importance that must be'],
 	[
 		'src/parameters.c',
 		'(2 * grid->value[i][c] + 1) / 8',
@@ -138,7 +139,6 @@ const mutations = [
 	['src/simd128/ggml_block32.h', '0x4B400000 - (uint32_t)levels', '0x4B400001 - (uint32_t)levels', 'a code less'],
 	['src/simd128/ggml_block32.h', 'splat(levels + 0.5f', 'splat(levels + 0.4999f', 'the half of half up'],
 	['src/simd128/ggml_search_turns.c', '0.499f', '0.75f', 'codes that should change stay'],
-	['src/simd128/ggml_search_levels.c', '{ 79.0f, 69.0f', '{ 78.0f, 69.0f', 'a bound between levels'],
 	['src/simd128/ggml_search_turns.c', 'candidates_of(some + k', 'candidates_of(some', 'a candidate is not seen'],
 	[
 		'src/simd128/ggml_block32_min.h',
@@ -152,6 +152,7 @@ const mutations = [
 		'extremes.positive',
 		'the least of positive values',
 	],
+	['src/simd128/ggml_search_levels.c', '{ 79.0f, 69.0f', '{ 78.0f, 69.0f', 'a bound between levels'],
 	['src/simd128/ggml_mxfp4.c', 'bq_u32x4_splat(0x1FFFFF)', 'bq_u32x4_splat(0x0FFFFF)', 'bounds that are too high'],
 	['src/simd128/ggml_nvfp4.c', '1e5f', '1e8f', 'distances that round to the same'],
 	['src/simd128/ggml_ternary.h', 'wasm_f32x4_le(quotient', 'wasm_f32x4_lt(quotient', 'half away from zero'],

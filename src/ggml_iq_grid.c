@@ -296,16 +296,31 @@ static int is_member(const struct bq_iq_grid *grid, uint32_t combination)
 	return grid->members[combination / 8] >> combination % 8 & 1;
 }
 
+/* halves and nbytes, those of half a group, are constants: decoders spread a grid at each call. */
+static inline void spread(
+	const struct bq_iq_grid *grid, uint32_t halves, uint32_t nbytes, const uint8_t *values, uint8_t *points)
+{
+	const uint8_t *const end = points + 2 * nbytes * grid->npoints;
+	uint8_t half[4 * MAX_HALVES];
+
+	for (uint32_t h = 0; h < halves; h++)
+		for (uint32_t i = 0, rest = h; i < nbytes; i++, rest /= grid->levels)
+			half[nbytes * h + i] = values[rest % grid->levels];
+	/* What is no point is written over: a branch would be a guess, and cost three times as much. */
+	for (uint32_t high = 0, c = 0; high < halves; high++)
+		for (uint32_t low = 0; low < halves && points != end; low++, c++) {
+			memcpy(points, half + nbytes * low, nbytes);
+			memcpy(points + nbytes, half + nbytes * high, nbytes);
+			points += is_member(grid, c) ? 2 * nbytes : 0;
+		}
+}
+
 void bq_iq_spread(const struct bq_iq_grid *grid, const uint8_t *values, uint8_t *points)
 {
-	const uint32_t halves = half_combinations(grid);
-
-	for (uint32_t c = 0; c < halves * halves; c++) {
-		if (!is_member(grid, c))
-			continue;
-		for (uint32_t i = 0, rest = c; i < grid->coords; i++, rest /= grid->levels)
-			*points++ = values[rest % grid->levels];
-	}
+	if (grid->coords == 8)
+		spread(grid, 3 * 3 * 3 * 3, 4, values, points);
+	else
+		spread(grid, 8 * 8, 2, values, points);
 }
 
 uint32_t bq_iq_tables_nbytes(const struct bq_iq_grid *grid)

@@ -43,24 +43,18 @@ static inline uint8_t *bq_store_codes(const uint8_t codes[32], int bits, uint8_t
 	return out + 16;
 }
 
-/* Codes i and i + 16 of those in at in. */
-static inline int bq_low_code(int bits, const uint8_t *in, int i)
-{
-	return bits == 5 ? (in[4 + i] & 15) | (bq_load32(in) >> i & 1) << 4 : in[i] & 15;
-}
-
-static inline int bq_high_code(int bits, const uint8_t *in, int i)
-{
-	return bits == 5 ? in[4 + i] >> 4 | (bq_load32(in) >> (i + 16) & 1) << 4 : in[i] >> 4;
-}
-
+/* And back. */
 static inline const uint8_t *bq_load_codes(const uint8_t *in, int bits, uint8_t codes[32])
 {
+	const uint8_t *const nibbles = bits == 5 ? in + 4 : in;
+
 	for (int i = 0; i < 16; i++) {
-		codes[i] = (uint8_t)bq_low_code(bits, in, i);
-		codes[i + 16] = (uint8_t)bq_high_code(bits, in, i);
+		codes[i] = nibbles[i] & 15;
+		codes[i + 16] = nibbles[i] >> 4;
 	}
-	return in + BQ_CODES_NBYTES(bits);
+	for (int i = 0; bits == 5 && i < 32; i++)
+		codes[i] |= bq_load32(in) >> i << 4 & 16;
+	return nibbles + 16;
 }
 
 /* The value of the largest magnitude gets the lowest code; with importance, search A. */
@@ -99,16 +93,14 @@ static inline void bq_encode_signed(
 static inline void bq_decode_signed(int bits, const uint8_t *in, size_t nblocks, float *out)
 {
 	const int levels = 1 << (bits - 1);
-	uint8_t codes[20]; /* in could be out for all that compilers know; of this they make vectors */
+	uint8_t codes[32];
 
-	for (size_t block = 0; block < nblocks; block++, in += 2 + BQ_CODES_NBYTES(bits), out += 32) {
+	for (size_t block = 0; block < nblocks; block++, out += 32) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 
-		memcpy(codes, in + 2, BQ_CODES_NBYTES(bits));
-		for (int i = 0; i < 16; i++) {
-			out[i] = (float)(bq_low_code(bits, codes, i) - levels) * scale;
-			out[i + 16] = (float)(bq_high_code(bits, codes, i) - levels) * scale;
-		}
+		in = bq_load_codes(in + 2, bits, codes);
+		for (int i = 0; i < 32; i++)
+			out[i] = (float)(codes[i] - levels) * scale;
 		bq_settle_nans(scale, 32, out);
 	}
 }
@@ -170,17 +162,15 @@ static inline void bq_encode_with_min(
 
 static inline void bq_decode_with_min(int bits, const uint8_t *in, size_t nblocks, float *out)
 {
-	uint8_t codes[20]; /* as in bq_decode_signed */
+	uint8_t codes[32];
 
-	for (size_t block = 0; block < nblocks; block++, in += 4 + BQ_CODES_NBYTES(bits), out += 32) {
+	for (size_t block = 0; block < nblocks; block++, out += 32) {
 		const float scale = bq_f32_from_f16(bq_load16(in));
 		const float low = bq_f32_from_f16(bq_load16(in + 2));
 
-		memcpy(codes, in + 4, BQ_CODES_NBYTES(bits));
-		for (int i = 0; i < 16; i++) {
-			out[i] = (float)bq_low_code(bits, codes, i) * scale + low;
-			out[i + 16] = (float)bq_high_code(bits, codes, i) * scale + low;
-		}
+		in = bq_load_codes(in + 4, bits, codes);
+		for (int i = 0; i < 32; i++)
+			out[i] = (float)(int)codes[i] * scale + low; /* int: gcc 12 extends signs else, to no end */
 		bq_settle_nans(scale + low, 32, out);
 	}
 }

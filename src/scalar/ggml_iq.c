@@ -6,20 +6,33 @@
 
 #define GROUP 8 /* values that share a byte of signs */
 
+/* coords and shifted are constants, so that compilers make vectors. */
+static inline void codes_of(
+	const struct bq_iq_block *block, const uint8_t *points, size_t coords, int shifted, int8_t *restrict codes)
+{
+	for (size_t i = 0; i < BQ_IQ_VALUES; i += coords) {
+		const uint8_t *point = points + coords * block->point[i / coords];
+		const int signs = block->signs[i / GROUP] >> i % GROUP;
+
+		for (size_t k = 0; k < coords; k++) {
+			const int code = (int8_t)point[k];
+
+			if (shifted)
+				codes[i + k] = (int8_t)(code + 1 - 2 * signs);
+			else
+				codes[i + k] = (int8_t)(signs >> k & 1 ? -code : code);
+		}
+	}
+}
+
 void bq_iq_codes(const struct bq_iq_format *format, const struct bq_iq_block *block, const uint8_t *points, int8_t *codes)
 {
-	const int coords = format->coords, groups = BQ_IQ_VALUES / coords;
-
-	for (int g = 0, i = 0; g < groups; g++)
-		for (int k = 0; k < coords; k++, i++) {
-			const int code = (int8_t)points[block->point[g] * coords + k];
-			const unsigned signs = block->signs[i / GROUP];
-
-			if (format->shifted)
-				codes[i] = (int8_t)(signs ? code - 1 : code + 1);
-			else
-				codes[i] = (int8_t)(signs >> i % GROUP & 1 ? -code : code);
-		}
+	if (format->shifted)
+		codes_of(block, points, 8, 1, codes);
+	else if (format->coords == 8)
+		codes_of(block, points, 8, 0, codes);
+	else
+		codes_of(block, points, 4, 0, codes);
 }
 
 void bq_iq_decode(const struct bq_iq_format *format, const uint8_t *in, size_t nblocks, float *out)
@@ -35,10 +48,12 @@ void bq_iq_decode(const struct bq_iq_format *format, const uint8_t *in, size_t n
 
 		const float outer = bq_f32_from_f16(fields.outer);
 
-		for (int i = 0; i < BQ_IQ_VALUES; i++) {
-			const float scale = outer * bq_iq_scale(fields.scale[i / format->sub_values]);
+		for (int j = 0, first = 0; first < BQ_IQ_VALUES; j++) {
+			const float scale = outer * bq_iq_scale(fields.scale[j]);
 
-			out[i] = scale * (float)codes[i];
+			for (const int end = first + format->sub_values; first < end; first += 16)
+				for (int i = first; i < first + 16; i++) /* a number that compilers know */
+					out[i] = scale * (float)codes[i];
 		}
 		bq_settle_nans(outer, BQ_IQ_VALUES, out);
 	}

@@ -46,11 +46,13 @@ uint16_t bq_outer_of_iq1_m(const uint8_t *in)
 void bq_unpack_iq1_m(const uint8_t *in, struct bq_iq_block *block)
 {
 	block->outer = bq_outer_of_iq1_m(in);
-	for (int g = 0; g < 2 * SUB_BLOCKS; g++) {
-		const unsigned rest = in[UPPER + g / 2] >> 4 * (g % 2);
+	for (int j = 0; j < SUB_BLOCKS; j++) {
+		const unsigned rest = in[UPPER + j];
 
-		block->point[g] = (uint16_t)(in[g] | (rest & 7) << 8);
-		block->signs[g] = rest >> 3 & 1;
+		block->point[2 * j] = (uint16_t)(in[2 * j] | (rest & 7) << 8);
+		block->point[2 * j + 1] = (uint16_t)(in[2 * j + 1] | (rest >> 4 & 7) << 8);
+		block->signs[2 * j] = rest >> 3 & 1;
+		block->signs[2 * j + 1] = (uint8_t)(rest >> 7);
 	}
 	for (int j = 0; j < SUB_BLOCKS; j++)
 		block->scale[j] = bq_load16(in + SCALES + j / 4 * 2) >> 3 * (j % 4) & 7;

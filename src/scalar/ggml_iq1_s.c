@@ -39,10 +39,9 @@ void bq_unpack_iq1_s(const uint8_t *in, struct bq_iq_block *block)
 		const unsigned rest = bq_load16(in + REST + 2 * j);
 
 		block->scale[j] = rest >> 12 & 7;
-		for (int l = 0; l < 4; l++) {
+		memset(block->signs + 4 * j, (int)(rest >> 15), 4);
+		for (int l = 0; l < 4; l++)
 			block->point[4 * j + l] = (uint16_t)(in[POINTS + 4 * j + l] | (rest >> 3 * l & 7) << 8);
-			block->signs[4 * j + l] = (uint8_t)(rest >> 15);
-		}
 	}
 }
 

@@ -124,7 +124,7 @@ static inline void bq_decode_k32(int bits, const uint8_t *in, size_t nblocks, fl
 			const float min = outer_min * (float)mins[j];
 
 			for (int i = 32 * j; i < 32 * (j + 1); i++)
-				out[i] = scale * (float)codes[i] - min;
+				out[i] = scale * (float)(int)codes[i] - min; /* int: gcc 12 extends signs else, to no end */
 		}
 		bq_settle_nans(outer_scale - outer_min, 256, out);
 	}
