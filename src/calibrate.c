@@ -53,10 +53,19 @@ static void choose_range(const struct bq_encoder *encoder, float lo, float hi, f
 		set_range(encoder, -INFINITY, INFINITY, to_lo, to_hi);
 }
 
+/* Whether a range is that of the numbers beside a NaN. */
+static int skips_nan(const struct bq_encoder *encoder)
+{
+	const struct bq_scheme *scheme = &encoder->plan->scheme;
+
+	return scheme->calibration == BQ_MINMAX && encoder->rules->skip_nan[scheme->scale[0].dtype];
+}
+
 static void measure(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit, int is_signed,
 	const struct bq_workspace *w)
 {
 	const struct bq_plan *plan = encoder->plan;
+	const int skip_nan = skips_nan(encoder);
 
 	memset(w->lo, 0, unit->ncells[0] * sizeof(float));
 	memset(w->hi, 0, unit->ncells[0] * sizeof(float));
@@ -67,7 +76,7 @@ static void measure(const struct bq_encoder *encoder, const struct bq_source *so
 		if (is_signed)
 			encoder->kernels->extreme(x, plan->cols, plan->group, w->lo + cell);
 		else
-			encoder->kernels->range(x, plan->cols, plan->group, w->lo + cell, w->hi + cell);
+			encoder->kernels->range(x, plan->cols, plan->group, skip_nan, w->lo + cell, w->hi + cell);
 	}
 }
 
@@ -260,7 +269,7 @@ void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source,
 		size_t count = source->band->nvalues - at < BQ_TILE ? (size_t)(source->band->nvalues - at) : BQ_TILE;
 
 		encoder->kernels->to_f32[plan->input](source->weights + at * nbytes, count, w->x);
-		encoder->kernels->range(w->x, count, count, &range->lo, &range->hi);
+		encoder->kernels->range(w->x, count, count, skips_nan(encoder), &range->lo, &range->hi);
 		if (plan->scheme.calibration == BQ_ABSMEAN)
 			bq_add_magnitudes(w->x, count, range->sum);
 	}

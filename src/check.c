@@ -155,9 +155,10 @@ static void check_parameters(const struct bq_scheme *scheme, const struct bq_rul
 	/* A symmetric scale needs codes on both sides of 0, and signed extents and truncated fields an integer. */
 	EXPECT(is_sided || value->kind != BQ_KIND_UNSIGNED, BQ_BAD_RULES, BQ_FIELD_VALUE);
 	EXPECT(value->kind != BQ_KIND_FLOAT || (rules->round == BQ_HALF_EVEN && rules->extent == BQ_ABSOLUTE), BQ_BAD_RULES, BQ_FIELD_VALUE);
+	EXPECT(rules->quotient != BQ_PRODUCTS || scheme->value == BQ_F4E2M1, BQ_BAD_RULES, BQ_FIELD_VALUE);
 	/* A power made of the largest magnitude stands alone. */
 	EXPECT(!is_power || scheme->nscales == 1, BQ_BAD_RULES, BQ_FIELD_SCALE0);
-	EXPECT(!is_power || rules->power == BQ_POWER_BELOW || rules->power_carry[scheme->value], BQ_BAD_RULES, BQ_FIELD_SCALE0);
+	EXPECT(!is_power || rules->power != BQ_POWER_CARRIED || rules->power_carry[scheme->value], BQ_BAD_RULES, BQ_FIELD_SCALE0);
 	/* The highest code of i1 is 0: nothing can be divided by it. */
 	EXPECT(value->max > 0 || scheme->codebook || is_sided || is_span, BQ_BAD_RULES, BQ_FIELD_VALUE);
 }

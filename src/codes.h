@@ -14,7 +14,7 @@ static inline float bq_divisor(const struct bq_rules *rules, float scale)
 {
 	if (rules->quotient == BQ_RECIPROCAL)
 		return scale != 0 ? 1 / scale : 0;
-	return scale == 0 && rules->zero_scale == BQ_ZERO_FACTOR ? INFINITY : scale;
+	return scale == 0 && rules->zero_scale == BQ_ZERO_FACTOR && rules->quotient == BQ_DIVIDE ? INFINITY : scale;
 }
 
 /* For a row of a unit whose first cell is cell: parameters are workspace->scale[0], zero, min[0]. */

@@ -41,7 +41,7 @@ static struct bq_encoder encoder_of(const struct bq_plan *plan, uint32_t correct
 	const struct bq_encoder encoder = {
 		.plan = plan, .rules = bq_rules(plan->scheme.rules), .kernels = bq_kernels(plan->kernels),
 		.work = correct ? BQ_F32 : plan->parameter_work, .quotient_work = correct ? BQ_F32 : plan->encode_work,
-		.top_scale = { 1, 1 }, .top_min = { 1, 1 },
+		.correct = correct, .top_scale = { 1, 1 }, .top_min = { 1, 1 },
 	};
 
 	return encoder;

@@ -39,8 +39,8 @@ void bq_code_range(const struct bq_plan *plan, float *min, float *max)
 	*min = -*max;
 }
 
-/* The exponent of the power of two that BQ_POWER_CARRIED and BQ_POWER_BELOW make of a block's largest magnitude, as E8M0 has
- * it. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
+/* The exponent of the power of two that is made of a block's largest magnitude, as E8M0 has it. It would be correct to take
+ * the least one where that of a logarithm wraps. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
 static uint8_t power_of(const struct bq_encoder *encoder, float code_max, float amax)
 {
 	const unsigned carry = encoder->rules->power_carry[encoder->plan->scheme.value];
@@ -48,6 +48,12 @@ static uint8_t power_of(const struct bq_encoder *encoder, float code_max, float 
 	uint32_t bits;
 	int32_t exponent;
 
+	if (encoder->rules->power == BQ_POWER_LOGARITHM) {
+		if (!isfinite(amax))
+			return 255;
+		exponent = amax > 0 ? bq_floor_log2f(amax) + 127 - highest : 0;
+		return (uint8_t)(encoder->correct && exponent < 0 ? 0 : exponent);
+	}
 	if (encoder->rules->power == BQ_POWER_BELOW) {
 		exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
 		return (uint8_t)(exponent < 1 ? 1 : exponent);

@@ -19,6 +19,7 @@ struct bq_encoder {
 	const struct bq_plan *plan;
 	const struct bq_rules *rules;
 	const struct bq_kernels *kernels;
+	uint32_t correct;             /* 1: without the reference's faults */
 	uint32_t work, quotient_work; /* dtypes that the parameters' arithmetic and the quotient are rounded to */
 	struct bq_top top_scale, top_min;
 };

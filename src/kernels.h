@@ -11,7 +11,11 @@
 #include "blockquant.h"
 
 /* How a quotient becomes a code. The values are those of struct bq_rules. */
-enum bq_quotient { BQ_DIVIDE, BQ_RECIPROCAL };
+enum bq_quotient {
+	BQ_DIVIDE,
+	BQ_RECIPROCAL,
+	BQ_PRODUCTS, /* none: the float code whose product with the scale is nearest to the value, both in float32; the first of equals, 0 for NaN */
+};
 enum bq_round {
 	BQ_HALF_EVEN,
 	BQ_HALF_AWAY,
@@ -21,7 +25,7 @@ enum bq_round {
 /* One row's worth of parameters for encode: entry c belongs to the values [c * group, c * group + group). */
 struct bq_quantizer {
 	uint32_t value;     /* dtype of the codes: an integer or a float of at most 8 bits */
-	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor */
+	const float *scale; /* BQ_DIVIDE: the divisor; BQ_RECIPROCAL: the factor; BQ_PRODUCTS: itself */
 	/* For integers; a truncated field has none that is added after rounding. */
 	const float *zero;  /* null, or added to the quotient: before rounding (and rounded to work), or with zero_after after it */
 	const float *min;   /* null, or added to the value before all else */
@@ -89,8 +93,9 @@ struct bq_kernels {
 	/* How many of count F32, F16, BF16 values are NaN or infinite; *first: the index of the first, if any. */
 	size_t (*count_nonfinite)(const void *in, uint32_t dtype, size_t count, size_t *first);
 
-	/* Merges each group's range into lo, hi (which the caller starts at 0). A NaN in a group makes both NaN (0x7FC00000). */
-	void (*range)(const float *x, size_t count, size_t group, float *lo, float *hi);
+	/* Merges each group's range into lo, hi (which the caller starts at 0). A NaN in a group makes both NaN (0x7FC00000), or
+	 * with skip_nan nothing. */
+	void (*range)(const float *x, size_t count, size_t group, int skip_nan, float *lo, float *hi);
 	/* Merges each group's value of the largest magnitude, the first of equals, into extreme (started at 0). */
 	void (*extreme)(const float *x, size_t count, size_t group, float *extreme);
 
@@ -130,7 +135,7 @@ extern const struct bq_kernels bq_kernels_simd128;
 		bq_f8e5m2_from_f32_##isa, bq_f4e2m1_from_f32_##isa, bq_f6e2m3_from_f32_##isa, bq_e8m0_from_f32_##isa, bq_ue4m3_from_f32_##isa, \
 		bq_ggml_ue4m3_from_f32_##isa; \
 	size_t bq_count_nonfinite_##isa(const void *in, uint32_t dtype, size_t count, size_t *first); \
-	void bq_range_##isa(const float *x, size_t count, size_t group, float *lo, float *hi); \
+	void bq_range_##isa(const float *x, size_t count, size_t group, int skip_nan, float *lo, float *hi); \
 	void bq_extreme_##isa(const float *x, size_t count, size_t group, float *extreme); \
 	void bq_encode_##isa(const struct bq_quantizer *q, const float *x, size_t count, size_t group, uint8_t *codes); \
 	void bq_decode_##isa(const struct bq_dequantizer *d, const uint8_t *codes, size_t count, size_t group, float *out); \

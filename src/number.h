@@ -295,6 +295,23 @@ static inline float bq_f32_from_ggml_ue4m3(uint8_t code)
 	return bq_float(bq_code_magnitude(code & 0x7F, 3, 7)) * 0.5f;
 }
 
+/* floor(log2f(x)) of a finite x > 0, where log2f gives the float32 nearest to the logarithm: just below 2^k that is k. The
+ * float32 below k are 2^(size - 24) apart if size is the number of bits of k - 1 (for k > 0; of -k otherwise), so x may be
+ * less than 2^k by half of that times ln 2: by 44.36 / 2^(7 - size) steps of 2^(k - 24). */
+static inline int bq_floor_log2f(float x)
+{
+	static const uint8_t within[9] = { 0, 0, 1, 2, 5, 11, 22, 44, 88 };
+	uint32_t bits = bq_bits(x);
+	int exponent = (int)(bits >> 23) - 127;
+	int size = 0;
+
+	for (exponent = exponent < -126 ? -126 : exponent; bits < 0x00800000; bits <<= 1)
+		exponent--;
+	for (int distance = exponent >= 0 ? exponent : -1 - exponent; distance; distance >>= 1)
+		size++;
+	return exponent + (0x00800000 - (bits & 0x007FFFFF) <= within[size]);
+}
+
 /* x rounded to a working dtype: BQ_F16 or BQ_BF16; any other leaves it as it is. */
 static inline float bq_round_to(uint32_t dtype, float x)
 {

@@ -19,7 +19,7 @@ void bq_observe(const struct bq_plan *plan, const struct bq_band *band, const vo
 			const float *x = bq_read_row(plan, &source, unit.first_row + row, w.x);
 			uint64_t cell = unit.cell[0] + bq_row_cell(plan, &plan->scheme.scale[0], row);
 
-			bq_kernels(plan->kernels)->range(x, plan->cols, plan->group, lo + cell, hi + cell);
+			bq_kernels(plan->kernels)->range(x, plan->cols, plan->group, 0, lo + cell, hi + cell);
 		}
 	} while (bq_next_unit(plan, band, &unit));
 }

@@ -64,6 +64,15 @@ static int finite_range(const struct bq_workspace *w, uint32_t cell)
 	return isfinite(w->lo[cell]) && isfinite(w->hi[cell]);
 }
 
+/* Codes as numbers, where a NaN is one as the rules say. */
+static void decode_codes(const struct bq_rules *rules, const struct bq_kernels *kernels, uint32_t dtype, const uint8_t *codes, size_t count,
+	float *out)
+{
+	bq_widen(kernels, dtype, codes, count, out);
+	for (size_t i = 0; i < count && rules->zero_nan; i++)
+		out[i] = out[i] != out[i] ? 0 : out[i];
+}
+
 /* Whether a dtype's own conversion is not what rounds: integers, which only another level makes, and rounding up. */
 static int rounds_alone(const struct bq_encoder *encoder, uint32_t dtype)
 {
@@ -83,7 +92,7 @@ static float round_alone(const struct bq_encoder *encoder, uint32_t dtype, float
 	}
 	x = x > info->max ? info->max : x;
 	encoder->kernels->from_f32[dtype](&x, 1, code);
-	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
+	decode_codes(encoder->rules, encoder->kernels, dtype, code, 1, &rounded);
 	if (!(rounded < x))
 		return rounded;
 	/* The next code is the next number: none is negative here. */
@@ -91,7 +100,7 @@ static float round_alone(const struct bq_encoder *encoder, uint32_t dtype, float
 		++*code;
 	else
 		bq_store16(code, (uint16_t)(bq_load16(code) + 1));
-	bq_widen(encoder->kernels, dtype, code, 1, &rounded);
+	decode_codes(encoder->rules, encoder->kernels, dtype, code, 1, &rounded);
 	return rounded;
 }
 
@@ -100,7 +109,7 @@ static void round_parameters(const struct bq_encoder *encoder, uint32_t dtype, u
 {
 	if (!rounds_alone(encoder, dtype)) {
 		encoder->kernels->from_f32[dtype](x, count, codes);
-		bq_widen(encoder->kernels, dtype, codes, count, rounded);
+		decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -292,7 +301,7 @@ static struct bq_top decode_top(const struct bq_plan *plan, const struct grid *g
 	float decoded = 1, value;
 
 	for (uint32_t i = plan->scheme.nscales; i-- > plan->tensor_level;) {
-		bq_widen(bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], 1, &value);
+		decode_codes(bq_rules(plan->scheme.rules), bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], 1, &value);
 		decoded *= value;
 	}
 	return (struct bq_top){ decoded, decoded };
@@ -327,7 +336,7 @@ static void decode_levels(const struct bq_plan *plan, const struct grid *grid, c
 	const uint32_t nlevels = plan->scheme.nscales;
 
 	for (uint32_t i = nlevels; i-- > 0;) {
-		bq_widen(bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], unit->ncells[i], grid->value[i]);
+		decode_codes(bq_rules(plan->scheme.rules), bq_kernels(plan->kernels), grid->level[i].dtype, grid->codes[i], unit->ncells[i], grid->value[i]);
 		for (uint32_t c = 0; c < unit->ncells[i] && i + 1 < nlevels && bq_rules(plan->scheme.rules)->odd_eighths; c++)
 			grid->value[i][c] = (2 * grid->value[i][c] + 1) / 8;
 		if (i + 1 < nlevels)

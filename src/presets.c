@@ -86,11 +86,11 @@ static const struct bq_preset presets[] = {
 	{ "ggml:iq1_s", "ternary codes in eights from a grid of 2048, 3-bit scales per 32 under an f16 one per 256; needs an imatrix", {
 		GRID(BQ_U3, 32), GGML(BQ_LAYOUT_GGML_IQ1_S, BQ_FUSED_IQ1_S, BQ_RULES_GGML_ODD) } },
 	{ "ggml:nvfp4", "E2M1 codes, E4M3 scales per 16, none above: NVIDIA's FP4 in GGUF", {
-		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } }, .calibration = BQ_SEARCH,
-		GGML(BQ_LAYOUT_GGML_NVFP4, BQ_FUSED_NVFP4, BQ_RULES_GGML) } },
+		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_GGML_UE4M3, GROUP(16) } },
+		GGML(BQ_LAYOUT_GGML_NVFP4, BQ_FUSED_NVFP4, BQ_RULES_GGML_E2M1) } },
 	{ "ggml:mxfp4", "E2M1 codes, power-of-two scales per 32: OCP MX in GGUF, as gpt-oss has it", {
-		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }, .calibration = BQ_SEARCH,
-		GGML(BQ_LAYOUT_GGML_MXFP4, BQ_FUSED_MXFP4, BQ_RULES_GGML) } },
+		.value = BQ_F4E2M1, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } },
+		GGML(BQ_LAYOUT_GGML_MXFP4, BQ_FUSED_MXFP4, BQ_RULES_GGML_E2M1) } },
 	{ "ggml:tq2_0", "codes -1, 0, 1 in pairs of bits, one f16 scale per 256: ternary models", {
 		.value = BQ_I2, .narrow = 1, .nscales = 1, .scale = { { BQ_F16, GROUP(256) } },
 		GGML(BQ_LAYOUT_GGML_TQ2_0, BQ_FUSED_TQ2_0, BQ_RULES_GGML) } },

@@ -28,6 +28,13 @@ static const struct bq_rules rows[BQ_NRULES] = {
 		.against = BQ_IDEAL, .zero_scale = BQ_ZERO_FACTOR, .outer = BQ_OUTER_FACTOR, .zero_after = 1, .whole_groups = 1,
 		.odd_eighths = 1,
 	},
+	/* ggml's mxfp4 and nvfp4: codes by distance, against the stored scale. A NaN scale is read as one more power of two, but
+	 * stands above codes of 0 alone. */
+	[BQ_RULES_GGML_E2M1] = {
+		.extent = BQ_ABSOLUTE, .divisor = BQ_CODE_MAX, .quotient = BQ_PRODUCTS, .against = BQ_STORED, .zero_scale = BQ_ZERO_FACTOR,
+		.saturate = 1, .power = BQ_POWER_LOGARITHM, .outer = BQ_OUTER_FACTOR, .zero_after = 1,
+		.skip_nan = { [BQ_GGML_UE4M3] = 1 }, .zero_nan = 1, .whole_groups = 1,
+	},
 	/* Nobody's in particular: what a scheme means that names none. */
 	[BQ_RULES_PLAIN] = {
 		.extent = BQ_ABSOLUTE, .divisor = BQ_CODE_MAX, .quotient = BQ_DIVIDE, .round = BQ_HALF_EVEN, .work = BQ_WORK_F32,

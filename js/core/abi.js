@@ -43,6 +43,7 @@ export const RULES = [
 	'ggml',
 	'ggml-signed',
 	'ggml-odd',
+	'ggml-e2m1',
 	'plain',
 	'coreai',
 	'burn',

@@ -65,10 +65,30 @@ static uint8_t entry(const struct bq_quantizer *q, float v)
 	return q->codebook_code[found];
 }
 
+/* The E2M1 code whose product with the scale is nearest, the first of equals. */
+static uint8_t nearest_product(const struct bq_quantizer *q, float x, size_t cell)
+{
+	unsigned best = 0;
+	float least = fabsf(bq_f32_from_f4e2m1(0) * q->scale[cell] - x);
+
+	for (unsigned code = 1; code < 16; code++) {
+		const float distance = fabsf(bq_f32_from_f4e2m1((uint8_t)code) * q->scale[cell] - x);
+
+		if (distance < least) {
+			least = distance;
+			best = code;
+		}
+	}
+	return (uint8_t)best;
+}
+
 static uint8_t code_of(const struct bq_quantizer *q, int is_integer, float x, size_t cell)
 {
-	const float v = quotient(q, x, cell);
+	float v;
 
+	if (q->quotient == BQ_PRODUCTS)
+		return nearest_product(q, x, cell);
+	v = quotient(q, x, cell);
 	if (v != v && q->nan_code)
 		return (uint8_t)(x != x ? q->nan_code : q->nan_code | 0x80);
 	if (is_integer)

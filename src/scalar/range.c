@@ -4,7 +4,7 @@
 #include "kernels.h"
 #include "number.h"
 
-void bq_range_scalar(const float *x, size_t count, size_t group, float *lo, float *hi)
+void bq_range_scalar(const float *x, size_t count, size_t group, int skip_nan, float *lo, float *hi)
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t end = count - begin < group ? count : begin + group;
@@ -14,7 +14,7 @@ void bq_range_scalar(const float *x, size_t count, size_t group, float *lo, floa
 		for (size_t i = begin; i < end; i++) {
 			least = x[i] < least ? x[i] : least;
 			most = x[i] > most ? x[i] : most;
-			has_nan |= x[i] != x[i];
+			has_nan |= !skip_nan && x[i] != x[i];
 		}
 		lo[cell] = has_nan ? bq_float(BQ_F32_NAN) : least;
 		hi[cell] = has_nan ? bq_float(BQ_F32_NAN) : most;

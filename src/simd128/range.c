@@ -28,17 +28,17 @@ static void range_of_vectors(const float *x, size_t count, float *lo, float *hi,
 	*magnitude = (uint32_t)wasm_i32x4_extract_lane(bits, 0);
 }
 
-void bq_range_simd128(const float *x, size_t count, size_t group, float *lo, float *hi)
+void bq_range_simd128(const float *x, size_t count, size_t group, int skip_nan, float *lo, float *hi)
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)3;
 		uint32_t magnitude;
 
 		range_of_vectors(x + begin, whole, &lo[cell], &hi[cell], &magnitude);
-		if (magnitude > BQ_F32_INFINITY)
+		if (magnitude > BQ_F32_INFINITY && !skip_nan)
 			lo[cell] = hi[cell] = bq_float(BQ_F32_NAN);
 		if (whole < here)
-			bq_range_scalar(x + begin + whole, here - whole, here, &lo[cell], &hi[cell]);
+			bq_range_scalar(x + begin + whole, here - whole, here, skip_nan, &lo[cell], &hi[cell]);
 	}
 }
 

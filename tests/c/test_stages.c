@@ -1685,7 +1685,7 @@ static void check_ranges(const struct arrays *a)
 	float lo[2][128] = { { 0 } }, hi[2][128] = { { 0 } }, extreme[2][128] = { { 0 } };
 
 	for (uint32_t id = 0; id < 2; id++) {
-		bq_kernels(id)->range(a->x + 1, a->count, a->group, lo[id], hi[id]);
+		bq_kernels(id)->range(a->x + 1, a->count, a->group, 0, lo[id], hi[id]);
 		bq_kernels(id)->extreme(a->x + 1, a->count, a->group, extreme[id]);
 	}
 	CHECK(!memcmp(lo[0], lo[1], sizeof lo[0]) && !memcmp(hi[0], hi[1], sizeof hi[0]), "ranges of %zu in groups of %zu", a->count,

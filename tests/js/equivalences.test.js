@@ -15,6 +15,11 @@ const FORMATS = {
 	'ggml:q5_0': [{ value: 'i5', scales: [per('f16', 32)], rules: 'ggml-signed', layout: 'ggml-q5_0' }, true],
 	'ggml:tq2_0': [{ value: 'i2-narrow', scales: [per('f16', 256)], rules: 'ggml', layout: 'ggml-tq2_0' }, true],
 	'ggml:tq1_0': [{ value: 'i2-narrow', scales: [per('f16', 256)], rules: 'ggml', layout: 'ggml-tq1_0' }, true],
+	'ggml:mxfp4': [{ value: 'f4e2m1', scales: [per('e8m0', 32)], rules: 'ggml-e2m1', layout: 'ggml-mxfp4' }, true],
+	'ggml:nvfp4': [
+		{ value: 'f4e2m1', scales: [per('ggml_ue4m3', 16)], rules: 'ggml-e2m1', layout: 'ggml-nvfp4' },
+		true,
+	],
 	'ct:int8': [
 		{ value: 'i8', scales: [per('input', 'channel')], rules: 'compressed-tensors', layout: 'int-quantized' },
 		false,
@@ -38,6 +43,17 @@ const FORMATS = {
 	],
 };
 
+/** Rows whose arithmetic is at its ends: each of another size, from the least to the largest of float32; values halfway
+ * between two codes, -0, NaN and the infinities among them. */
+const extremes = Float32Array.from({ length: 280 * 512 }, (_, i) => {
+	const [row, col] = [Math.floor(i / 512), i % 512];
+	const size = 2 ** Math.min(row - 149, 127);
+	if (row % 7 === 0 && col % 97 === 5)
+		return [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0][col % 4];
+	if (row % 2) return (((col * 7) % 53) - 26) * 0.25 * size * (col < 256 ? 1 : 2 ** -24);
+	return Math.fround(Math.sin(i) * size * (col % 32 ? 1 : 1e6));
+});
+
 const shape = [130, 512];
 const r = random(29);
 const values = Float32Array.from({ length: 130 * 512 }, () => (r.below(50) ? r.normal() : 0));
@@ -57,4 +73,21 @@ for (const kernels of kernelRows)
 				const paths = hasKernel ? [values.length, 0] : [0, values.length];
 				assert.deepEqual([preset.report.fusedValues, preset.report.genericValues], paths);
 			}
+		});
+
+for (const kernels of kernelRows)
+	for (const name of ['ggml:mxfp4', 'ggml:nvfp4'])
+		test(`${kernels}: ${name} by hand, of values of every size`, async () => {
+			await ready(kernels);
+			for (const dtype of ['f32', 'f16', 'bf16'])
+				for (const correct of [false, true]) {
+					const tensor = { shape: [280, 512], dtype, data: asDtype(extremes, dtype), correct };
+					const [hand, preset] = [FORMATS[name][0], resolveScheme(name)].map((scheme) =>
+						throughCore({ ...tensor, scheme }),
+					);
+					assert.deepEqual(hand.stored, preset.stored, dtype);
+					assert.deepEqual(hand.values, preset.values, dtype);
+					assert.deepEqual(hand.report.overflowBlocks, preset.report.overflowBlocks);
+					assert.deepEqual([hand.report.genericValues, preset.report.fusedValues], [280 * 512, 280 * 512]);
+				}
 		});

@@ -48,9 +48,9 @@ const presetOfLayout = (layout) => schemes().find(({ scheme }) => scheme.layout 
 const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 const levelsOf = (levels) => (levels ?? []).map(({ dtype, block }) => [dtype, block]);
 
-const ROUND_HALF_EVEN = ['plain', 'compressed-tensors', 'coreai', 'burn'];
+const FLOAT_CODES = ['plain', 'compressed-tensors', 'coreai', 'burn', 'ggml-e2m1'];
 const SPAN = ['compressed-tensors', 'coreai', 'burn', 'burn-0.22', 'burn-ndarray'];
-const POWER_OF_A = ['compressed-tensors', 'coreai'];
+const POWER_OF_A = ['compressed-tensors', 'coreai', 'ggml-e2m1'];
 
 /** Rules that words break, whatever stands beside them. @type {Record<string, (scheme: any) => boolean>} */
 const WORDS = {
@@ -119,7 +119,8 @@ const TOGETHER = {
 					inner.block !== 'tensor' &&
 					(isInteger(code) || isTable(code))),
 			rules !== 'ggml-odd' || scales.length === 1,
-			ROUND_HALF_EVEN.includes(rules) || !FLOAT_VALUES.includes(code),
+			FLOAT_CODES.includes(rules) || !FLOAT_VALUES.includes(code),
+			rules !== 'ggml-e2m1' || code === 'f4e2m1',
 			code !== 'i1' || sided || SPAN.includes(rules),
 		].every(Boolean);
 	},
