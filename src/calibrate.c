@@ -183,7 +183,7 @@ static double squared_error(const struct bq_encoder *encoder, size_t count, uint
 	float divisor;
 
 	bq_ideal(encoder, cell, 1, w);
-	divisor = bq_divisor(encoder->rules, w->scale[0][cell]);
+	bq_divisors(encoder->rules, 1, w->scale[0] + cell, &divisor);
 	bq_describe_quantizer(plan, encoder->quotient_work, w, cell, &quantizer);
 	quantizer.scale = &divisor;
 	encoder->kernels->encode(&quantizer, w->values, count, count, w->codes);

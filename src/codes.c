@@ -3,7 +3,21 @@
  */
 #include "codes.h"
 
+#include <math.h>
+
 #include "ideal.h"
+
+void bq_divisors(const struct bq_rules *rules, uint32_t count, const float *from, float *scale)
+{
+	const int may_be_zero = rules->quotient == BQ_DIVIDE && rules->zero_scale == BQ_ZERO_FACTOR;
+
+	for (uint32_t c = 0; c < count; c++) {
+		if (rules->quotient == BQ_RECIPROCAL)
+			scale[c] = from[c] != 0 ? 1 / from[c] : 0;
+		else
+			scale[c] = from[c] == 0 && may_be_zero ? INFINITY : from[c];
+	}
+}
 
 void bq_describe_quantizer(const struct bq_plan *plan, uint32_t work, const struct bq_workspace *w, uint32_t cell,
 	struct bq_quantizer *quantizer)

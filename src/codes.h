@@ -4,18 +4,11 @@
 #ifndef BQ_CODES_H
 #define BQ_CODES_H
 
-#include <math.h>
-
 #include "rules.h"
 #include "workspace.h"
 
-/* What the encode kernels take of a decoded scale; where it may be 0, what gives the codes of 0. */
-static inline float bq_divisor(const struct bq_rules *rules, float scale)
-{
-	if (rules->quotient == BQ_RECIPROCAL)
-		return scale != 0 ? 1 / scale : 0;
-	return scale == 0 && rules->zero_scale == BQ_ZERO_FACTOR && rules->quotient == BQ_DIVIDE ? INFINITY : scale;
-}
+/* What the encode kernels take of count scales; where one may be 0, what gives the codes of 0. from may be scale. */
+void bq_divisors(const struct bq_rules *rules, uint32_t count, const float *from, float *scale);
 
 /* For a row of a unit whose first cell is cell: parameters are workspace->scale[0], zero, min[0]. */
 void bq_describe_quantizer(const struct bq_plan *plan, uint32_t work, const struct bq_workspace *workspace, uint32_t cell,

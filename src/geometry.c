@@ -74,19 +74,26 @@ uint32_t bq_row_cell(const struct bq_plan *plan, const struct bq_level *level, u
 	}
 }
 
-uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint64_t cell)
+uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint32_t cell, uint32_t ncells,
+	uint32_t *end)
 {
-	uint64_t found = 0, stride = 1;
+	uint64_t found = 0, stride = 1, left = cell;
 
+	*end = ncells;
 	for (uint32_t axis = plan->rank - 1; outer->rank; axis--) {
-		uint64_t extent = axis == plan->first_axis ? plan->unit_height : plan->dims[axis];
-		uint64_t inner_edge = bq_edge(plan, inner, axis), outer_edge = bq_edge(plan, outer, axis);
-		uint64_t count = bq_ceil_div(extent, inner_edge);
+		const uint64_t extent = axis == plan->first_axis ? plan->unit_height : plan->dims[axis];
+		const uint64_t inner_edge = bq_edge(plan, inner, axis), outer_edge = bq_edge(plan, outer, axis);
+		const uint64_t count = bq_ceil_div(extent, inner_edge), at = left % count, around = at * inner_edge / outer_edge;
 
-		found += cell % count * inner_edge / outer_edge * stride;
+		if (axis == plan->rank - 1) {
+			const uint64_t next = bq_ceil_div((around + 1) * outer_edge, inner_edge);
+
+			*end = cell + (uint32_t)((next < count ? next : count) - at);
+		}
+		found += around * stride;
 		if (axis == plan->first_axis)
 			break;
-		cell /= count;
+		left /= count;
 		stride *= bq_ceil_div(extent, outer_edge);
 	}
 	return found;

@@ -56,8 +56,10 @@ struct bq_unit {
 void bq_first_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit);
 int bq_next_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit);
 
-/* Cell of `outer` that holds cell `cell` of `inner`, both counted within a unit. */
-uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint64_t cell);
+/* Cell of `outer` that holds cell `cell` of the ncells of `inner`, both counted within a unit; *end: up to where it holds those that
+ * follow too. */
+uint64_t bq_outer_cell(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer, uint32_t cell, uint32_t ncells,
+	uint32_t *end);
 
 /* Position of the start of step `step`, counted through all items, in something of which an item has per_item and a
  * whole step per_step. */

@@ -81,32 +81,54 @@ static float ideal_power(const struct bq_encoder *encoder, float code_max, float
 	return power;
 }
 
-/* The ideal scale of a range; lo, hi: widened to be symmetric, where the scheme says so. */
-static float ideal_scale(const struct bq_encoder *encoder, float min, float max, float *lo, float *hi)
+/* Parameters that are rounded to the working dtype. */
+static void round_all(const struct bq_encoder *encoder, uint32_t count, float *x)
+{
+	uint16_t codes[64];
+
+	for (uint32_t first = 0; first < count && encoder->work != BQ_F32; first += 64) {
+		const uint32_t here = count - first < 64 ? count - first : 64;
+
+		encoder->kernels->from_f32[encoder->work](x + first, here, codes);
+		encoder->kernels->to_f32[encoder->work](codes, here, x + first);
+	}
+}
+
+/* The ideal scales of ranges; lo, hi: widened to be symmetric, where the scheme says so. */
+static void ideal_scales(const struct bq_encoder *encoder, float min, float max, uint32_t count, float *lo, float *hi, float *scale)
 {
 	const struct bq_rules *rules = encoder->rules;
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
-	const uint32_t work = encoder->work;
-	const int sided = scheme->zero || scheme->nmins;
-	const float amax = rules->extent == BQ_SIGNED ? *lo : bq_largest(*lo, *hi);
-	float scale;
+	const int is_power = scheme->scale[0].dtype == BQ_E8M0 && rules->power != BQ_POWER_ABOVE, is_signed = rules->extent == BQ_SIGNED;
+	const int is_sided = scheme->zero || scheme->nmins, is_span = is_sided && !scheme->symmetric && !is_power;
+	const float factor = rules->divisor == BQ_SPAN && !is_power ? 2 : 1;
+	const float least = is_signed ? -INFINITY : rules->least_scale;
+	float divisor = rules->divisor == BQ_CODE_MIN ? min : max;
 
-	if (scheme->scale[0].dtype == BQ_E8M0 && rules->power != BQ_POWER_ABOVE)
-		return ideal_power(encoder, max, amax);
-	if (sided && !scheme->symmetric)
-		scale = bq_round_to(work, *hi - *lo) / (max - min);
-	else if (rules->divisor == BQ_SPAN)
-		scale = bq_round_to(work, 2 * amax) / (max - min);
-	else if (sided || rules->divisor == BQ_HALF_SPAN)
-		scale = amax / ((max - min) / 2);
-	else
-		scale = amax / (rules->divisor == BQ_CODE_MIN ? min : max);
-	if (scheme->symmetric) {
-		*lo = -amax;
-		*hi = amax;
+	if (is_span || rules->divisor == BQ_SPAN)
+		divisor = max - min;
+	else if (is_sided || rules->divisor == BQ_HALF_SPAN)
+		divisor = (max - min) / 2;
+	for (uint32_t c = 0; c < count; c++) {
+		const float amax = is_signed ? lo[c] : bq_largest(lo[c], hi[c]);
+
+		scale[c] = is_span ? hi[c] - lo[c] : factor * amax;
+		if (scheme->symmetric && !is_power) {
+			lo[c] = -amax;
+			hi[c] = amax;
+		}
 	}
-	scale = bq_canonical(bq_round_to(work, scale));
-	return scale < rules->least_scale && rules->extent == BQ_ABSOLUTE ? rules->least_scale : scale;
+	if (is_power) {
+		for (uint32_t c = 0; c < count; c++)
+			scale[c] = ideal_power(encoder, max, scale[c]);
+		return;
+	}
+	round_all(encoder, count, scale);
+	for (uint32_t c = 0; c < count; c++)
+		scale[c] /= divisor;
+	round_all(encoder, count, scale);
+	for (uint32_t c = 0; c < count; c++)
+		scale[c] = scale[c] < least ? least : bq_canonical(scale[c]);
 }
 
 float bq_zero_point(const struct bq_encoder *encoder, float min, float max, float lo, float scale)
@@ -130,14 +152,12 @@ void bq_ideal(const struct bq_encoder *encoder, uint32_t first, uint32_t ncells,
 	float min, max;
 
 	bq_code_range(encoder->plan, &min, &max);
-	for (uint32_t c = first; c < first + ncells; c++) {
-		w->scale[0][c] = ideal_scale(encoder, min, max, &w->lo[c], &w->hi[c]);
-		if (scheme->zero)
-			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
-		if (scheme->nmins) {
-			w->min[0][c] = bq_canonical(-w->lo[c]);
-			w->zero[c] = min;
-		}
+	ideal_scales(encoder, min, max, ncells, w->lo + first, w->hi + first, w->scale[0] + first);
+	for (uint32_t c = first; c < first + ncells && scheme->zero; c++)
+		w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
+	for (uint32_t c = first; c < first + ncells && scheme->nmins; c++) {
+		w->min[0][c] = bq_canonical(-w->lo[c]);
+		w->zero[c] = min;
 	}
 }
 
@@ -160,13 +180,17 @@ static void ideal_parents(const struct bq_encoder *encoder, const struct bq_unit
 	float *const *value)
 {
 	for (uint32_t i = 1; i < nlevels; i++) {
+		const uint32_t nchildren = unit->ncells[i - 1];
 		float *parent = value[i];
 
 		memset(parent, 0, unit->ncells[i] * sizeof(float));
-		for (uint32_t c = 0; c < unit->ncells[i - 1]; c++) {
-			const uint64_t p = bq_outer_cell(encoder->plan, &level[i - 1], &level[i], c);
+		for (uint32_t c = 0, end; c < nchildren; c = end) {
+			const uint64_t p = bq_outer_cell(encoder->plan, &level[i - 1], &level[i], c, nchildren, &end);
+			float largest = parent[p];
 
-			parent[p] = larger(parent[p], magnitude(value[i - 1][c]));
+			for (uint32_t child = c; child < end; child++)
+				largest = larger(largest, magnitude(value[i - 1][child]));
+			parent[p] = largest;
 		}
 		for (uint32_t p = 0; p < unit->ncells[i]; p++)
 			parent[p] = bq_ideal_parent(encoder, level[i - 1].dtype, parent[p]);

@@ -79,41 +79,52 @@ static int rounds_alone(const struct bq_encoder *encoder, uint32_t dtype)
 	return bq_is_integer(dtype) || dtype == BQ_E8M0 || (encoder->rules->parameter_round == BQ_UP && dtype != BQ_F32);
 }
 
-static float round_alone(const struct bq_encoder *encoder, uint32_t dtype, float x, uint8_t *code)
+static void round_integers(const struct bq_rules *rules, const struct bq_dtype_info *info, uint32_t count, const float *x, float *rounded,
+	uint8_t *codes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const float whole = bq_clamp_f32(rules->parameter_round == BQ_UP ? ceilf(x[i]) : rintf(x[i]), info->min, info->max);
+
+		rounded[i] = whole != whole ? 0 : whole;
+		codes[i] = (uint8_t)(int32_t)rounded[i];
+	}
+}
+
+/* What is beyond the dtype becomes its largest. */
+static void round_up(const struct bq_encoder *encoder, uint32_t dtype, uint32_t count, const float *x, float *rounded, uint8_t *codes)
 {
 	const struct bq_dtype_info *info = bq_dtype(dtype);
-	float rounded;
+	int any = 0;
 
-	if (bq_is_integer(dtype)) {
-		rounded = bq_clamp_f32(encoder->rules->parameter_round == BQ_UP ? ceilf(x) : rintf(x), info->min, info->max);
-		rounded = rounded != rounded ? 0 : rounded;
-		*code = (uint8_t)(int32_t)rounded;
-		return rounded;
+	for (uint32_t i = 0; i < count; i++)
+		rounded[i] = x[i] > info->max ? info->max : x[i];
+	encoder->kernels->from_f32[dtype](rounded, count, codes);
+	decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!(rounded[i] < x[i]) || rounded[i] == info->max)
+			continue;
+		/* The next code is the next number: none is negative here. */
+		if (info->nbytes == 1)
+			codes[i]++;
+		else
+			bq_store16(codes + 2 * i, (uint16_t)(bq_load16(codes + 2 * i) + 1));
+		any = 1;
 	}
-	x = x > info->max ? info->max : x;
-	encoder->kernels->from_f32[dtype](&x, 1, code);
-	decode_codes(encoder->rules, encoder->kernels, dtype, code, 1, &rounded);
-	if (!(rounded < x))
-		return rounded;
-	/* The next code is the next number: none is negative here. */
-	if (info->nbytes == 1)
-		++*code;
-	else
-		bq_store16(code, (uint16_t)(bq_load16(code) + 1));
-	decode_codes(encoder->rules, encoder->kernels, dtype, code, 1, &rounded);
-	return rounded;
+	if (any)
+		decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
 }
 
 /* x: to be rounded; rounded: what the codes decode to. */
 static void round_parameters(const struct bq_encoder *encoder, uint32_t dtype, uint32_t count, const float *x, float *rounded, uint8_t *codes)
 {
-	if (!rounds_alone(encoder, dtype)) {
+	if (bq_is_integer(dtype)) {
+		round_integers(encoder->rules, bq_dtype(dtype), count, x, rounded, codes);
+	} else if (rounds_alone(encoder, dtype)) {
+		round_up(encoder, dtype, count, x, rounded, codes);
+	} else {
 		encoder->kernels->from_f32[dtype](x, count, codes);
 		decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
-		return;
 	}
-	for (uint32_t i = 0; i < count; i++)
-		rounded[i] = round_alone(encoder, dtype, x[i], codes + (size_t)i * bq_dtype(dtype)->nbytes);
 }
 
 /* What a scale is replaced by when its dtype made 0 of it, or when it is not finite; 0: it stays. */
@@ -124,14 +135,35 @@ static float replacement(const struct bq_rules *rules, const struct bq_dtype_inf
 	return rules->zero_scale == BQ_LEAST && (scale == 0 || !isfinite(scale)) ? 0x1p-126f : 0;
 }
 
+/* Counts what a dtype cannot hold of count cells from `first` on, and replaces what no scale should be. x: before they were rounded;
+ * saturates: whether those above the dtype's largest count. */
+static uint32_t mend(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int saturates, uint32_t dtype,
+	uint32_t first, uint32_t count, float *x, float *rounded, uint8_t *codes)
+{
+	const struct bq_dtype_info *info = bq_dtype(dtype);
+	uint32_t overflows = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const int lost = !isfinite(rounded[i]) || (saturates && x[i] > info->max);
+		/* NaN that the parent brought: that of other weights. */
+		const int inherited = x[i] != x[i] && ranges && isfinite(ranges->ideal[first + i]);
+
+		overflows += lost && !inherited && (ranges ? finite_range(ranges, first + i) : isfinite(x[i]));
+		x[i] = is_scale ? replacement(encoder->rules, info, rounded[i]) : 0;
+		if (x[i] != 0)
+			round_parameters(encoder, dtype, 1, &x[i], &rounded[i], codes + (size_t)i * info->nbytes);
+	}
+	return overflows;
+}
+
 /* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
  * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have; has_parent: some level is around
  * this one. */
 static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
 	uint32_t count, float *value, uint8_t *codes)
 {
-	const struct bq_rules *rules = encoder->rules;
 	const struct bq_dtype_info *info = bq_dtype(dtype);
+	const int clamps = encoder->rules->saturate && dtype != encoder->work;
 	/* These become their largest number without a word; under a parent, which is made for it, by a rounding error only. */
 	const int saturates = !has_parent && (info->min >= 0 || rounds_alone(encoder, dtype));
 	uint32_t overflows = 0;
@@ -139,42 +171,57 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 
 	for (uint32_t first = 0; first < count; first += 64, codes += 64 * info->nbytes) {
 		const uint32_t here = count - first < 64 ? count - first : 64;
+		float *rounded = value + first;
+		int any = 0;
 
 		for (uint32_t i = 0; i < here; i++) {
-			x[i] = bq_canonical(value[first + i]);
-			if (rules->saturate && dtype != encoder->work)
-				x[i] = bq_clamp_f32(x[i], info->min, info->max);
+			x[i] = bq_canonical(rounded[i]);
+			x[i] = clamps ? bq_clamp_f32(x[i], info->min, info->max) : x[i];
 		}
-		round_parameters(encoder, dtype, here, x, value + first, codes);
-		for (uint32_t i = 0; i < here; i++) {
-			float *rounded = &value[first + i];
-			const int lost = !isfinite(*rounded) || (saturates && x[i] > info->max);
-			/* NaN that the parent brought: that of other weights. */
-			const int inherited = x[i] != x[i] && ranges && isfinite(ranges->ideal[first + i]);
-
-			overflows += lost && !inherited && (ranges ? finite_range(ranges, first + i) : isfinite(x[i]));
-			x[i] = is_scale ? replacement(rules, info, *rounded) : 0;
-			if (x[i] != 0)
-				round_parameters(encoder, dtype, 1, &x[i], rounded, codes + (size_t)i * info->nbytes);
-		}
+		round_parameters(encoder, dtype, here, x, rounded, codes);
+		/* Mostly there is none: 0, infinite or NaN. */
+		for (uint32_t i = 0; i < here; i++)
+			any |= (bq_bits(rounded[i]) & 0x7FFFFFFF) - 1 >= BQ_F32_INFINITY - 1 || (saturates && x[i] > info->max);
+		if (any)
+			overflows += mend(encoder, ranges, is_scale, saturates, dtype, first, here, x, rounded, codes);
 	}
 	return overflows;
 }
 
-/* The decoded parameter around one of level i, of the levels below nlevels; top: that around all of them. */
-static float parent_of(const struct bq_plan *plan, const struct grid *grid, uint32_t i, uint32_t nlevels, uint32_t cell, float top)
+/* The decoded parameter around a cell of level i, of the levels below nlevels; top: that around all of them. *end: up to where
+ * it is around those that follow too. */
+static float parent_of(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels, float top,
+	uint32_t cell, uint32_t *end)
 {
-	return i + 1 < nlevels ? grid->value[i + 1][bq_outer_cell(plan, &grid->level[i], &grid->level[i + 1], cell)] : top;
+	*end = unit->ncells[i];
+	return i + 1 < nlevels ? grid->value[i + 1][bq_outer_cell(plan, &grid->level[i], &grid->level[i + 1], cell, *end, end)] : top;
 }
 
 static void join_level(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels, float top)
 {
 	const int multiplied = bq_rules(plan->scheme.rules)->outer == BQ_OUTER_MULTIPLIER;
+	float *value = grid->value[i];
 
-	for (uint32_t c = 0; c < unit->ncells[i]; c++) {
-		const float parent = parent_of(plan, grid, i, nlevels, c, top);
+	for (uint32_t c = 0, end; c < unit->ncells[i]; c = end) {
+		const float parent = parent_of(plan, grid, unit, i, nlevels, top, c, &end);
 
-		grid->value[i][c] = multiplied ? grid->value[i][c] / parent : parent * grid->value[i][c];
+		for (uint32_t child = c; child < end && parent != 1; child++)
+			value[child] = multiplied ? value[child] / parent : parent * value[child];
+	}
+}
+
+/* The way back, to what a level's codes are made of. */
+static void part_level(const struct bq_encoder *encoder, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels,
+	float top)
+{
+	const int multiplied = encoder->rules->outer == BQ_OUTER_MULTIPLIER;
+	float *value = grid->value[i];
+
+	for (uint32_t c = 0, end; c < unit->ncells[i]; c = end) {
+		const float parent = parent_of(encoder->plan, grid, unit, i, nlevels, top, c, &end);
+
+		for (uint32_t child = c; child < end && parent != 1; child++)
+			value[child] = multiplied ? parent * value[child] : parent == 0 ? 0 : value[child] / parent;
 	}
 }
 
@@ -183,27 +230,15 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 	uint32_t nlevels, const struct bq_top *top, const struct bq_workspace *w, int is_scale)
 {
 	const struct bq_plan *plan = encoder->plan;
-	const int multiplied = encoder->rules->outer == BQ_OUTER_MULTIPLIER;
 	uint32_t overflows = 0;
 
 	for (uint32_t i = nlevels; i-- > from;) {
-		float *value = grid->value[i];
-
-		for (uint32_t c = 0; c < unit->ncells[i]; c++) {
-			const float parent = parent_of(plan, grid, i, nlevels, c, top->divisor);
-
-			value[c] = multiplied ? parent * value[c] : parent == 0 ? 0 : value[c] / parent;
-		}
-		overflows += store(encoder, i ? NULL : w, is_scale, i + 1 < plan->scheme.nscales, grid->level[i].dtype, unit->ncells[i], value, grid->codes[i]);
+		part_level(encoder, grid, unit, i, nlevels, top->divisor);
+		overflows += store(encoder, i ? NULL : w, is_scale, i + 1 < plan->scheme.nscales, grid->level[i].dtype, unit->ncells[i], grid->value[i],
+			grid->codes[i]);
 		join_level(plan, grid, unit, i, nlevels, top->decoded);
 	}
 	return overflows;
-}
-
-static void finish_scales(const struct bq_encoder *encoder, uint32_t ncells, float *scale)
-{
-	for (uint32_t c = 0; c < ncells; c++)
-		scale[c] = bq_divisor(encoder->rules, scale[c]);
 }
 
 uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w,
@@ -231,9 +266,7 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
 		codes->zero[c] = (uint8_t)(int32_t)w->zero[c];
 	}
-	if (encoder->rules->against == BQ_IDEAL)
-		memcpy(w->scale[0], w->ideal, ncells * sizeof(float));
-	finish_scales(encoder, ncells, w->scale[0]);
+	bq_divisors(encoder->rules, ncells, encoder->rules->against == BQ_IDEAL ? w->ideal : w->scale[0], w->scale[0]);
 	return overflows;
 }
 
@@ -364,5 +397,5 @@ void bq_decode_parameters(const struct bq_plan *plan, const struct bq_unit *unit
 void bq_take_parameters(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *w, const struct bq_codes *codes)
 {
 	bq_decode_parameters(encoder->plan, unit, w, codes);
-	finish_scales(encoder, unit->ncells[0], w->scale[0]);
+	bq_divisors(encoder->rules, unit->ncells[0], w->scale[0], w->scale[0]);
 }
