@@ -11,14 +11,19 @@
 #include "number.h"
 #include "sum.h"
 
-const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
+const float *bq_read(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch)
 {
-	const uint8_t *from = source->weights + row * plan->cols * bq_dtype(plan->input)->nbytes;
+	const uint8_t *from = source->weights + first * bq_dtype(plan->input)->nbytes;
 
 	if (plan->input == BQ_F32)
 		return (const float *)(const void *)from;
-	bq_kernels(plan->kernels)->to_f32[plan->input](from, plan->cols, scratch);
+	bq_kernels(plan->kernels)->to_f32[plan->input](from, count, scratch);
 	return scratch;
+}
+
+const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
+{
+	return bq_read(plan, source, row * plan->cols, plan->cols, scratch);
 }
 
 const float *bq_importance_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row)
@@ -259,19 +264,18 @@ void bq_calibrate(const struct bq_encoder *encoder, const struct bq_source *sour
 void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_workspace *w, struct bq_tensor_range *range)
 {
 	const struct bq_plan *plan = encoder->plan;
-	const uint32_t nbytes = bq_dtype(plan->input)->nbytes;
 
 	if (source->lo) {
 		set_range(encoder, source->lo[0], source->hi[0], &range->lo, &range->hi);
 		return;
 	}
 	for (uint64_t at = 0; at < source->band->nvalues; at += BQ_TILE) {
-		size_t count = source->band->nvalues - at < BQ_TILE ? (size_t)(source->band->nvalues - at) : BQ_TILE;
+		const size_t count = source->band->nvalues - at < BQ_TILE ? (size_t)(source->band->nvalues - at) : BQ_TILE;
+		const float *x = bq_read(plan, source, at, count, w->x);
 
-		encoder->kernels->to_f32[plan->input](source->weights + at * nbytes, count, w->x);
-		encoder->kernels->range(w->x, count, count, skips_nan(encoder), &range->lo, &range->hi);
+		encoder->kernels->range(x, count, count, skips_nan(encoder), &range->lo, &range->hi);
 		if (plan->scheme.calibration == BQ_ABSMEAN)
-			bq_add_magnitudes(w->x, count, range->sum);
+			bq_add_magnitudes(x, count, range->sum);
 	}
 }
 

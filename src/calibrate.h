@@ -15,7 +15,8 @@ struct bq_source {
 	const float *lo, *hi;    /* ranges to use, or null */
 };
 
-/* Float32 weights of a row of the band: in place where they are float32 already, else in scratch. */
+/* Float32 weights of the band, or of a row of it: in place where they are float32 already, else in scratch. */
+const float *bq_read(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch);
 const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch);
 
 /* The importance of a row of the band's values; source->importance is not null. */
@@ -25,7 +26,7 @@ const float *bq_importance_row(const struct bq_plan *plan, const struct bq_sourc
 void bq_calibrate(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit,
 	const struct bq_workspace *workspace);
 
-/* Merges what the values of a band say of the tensor's range, where that is one block: before bq_calibrate_tensor. */
+/* Merges what the values of a band say of the range of the tensor's values. */
 void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_workspace *workspace,
 	struct bq_tensor_range *range);
 

@@ -47,6 +47,14 @@ static struct bq_encoder encoder_of(const struct bq_plan *plan, uint32_t correct
 	return encoder;
 }
 
+/* Whether tensor-wide levels are made of the range of all values, not of that of blocks. */
+static int sees_values_alone(const struct bq_encoder *encoder, const struct bq_source *source)
+{
+	const struct bq_plan *plan = encoder->plan;
+
+	return !plan->tensor_level || (encoder->rules->outer == BQ_OUTER_MULTIPLIER && plan->scheme.calibration == BQ_MINMAX && !source->lo);
+}
+
 void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance, uint32_t nimportance,
 	const float *lo, const float *hi, uint32_t correct, void *workspace, struct bq_tensor_range *range, struct bq_report *report)
 {
@@ -58,7 +66,7 @@ void bq_range(const struct bq_plan *plan, const struct bq_band *band, const void
 	bq_workspace(plan, workspace, &w);
 	count_nonfinite(plan, band, weights, report);
 	range->seen = 1;
-	if (!plan->tensor_level) {
+	if (sees_values_alone(&encoder, &source)) {
 		bq_gather(&encoder, &source, &w, range);
 		return;
 	}
