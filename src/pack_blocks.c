@@ -11,6 +11,20 @@
 #include "scalar/ggml_k32.h"
 #include "scalar/ggml_ternary.h"
 
+/* Codes with less than 128 added to each, eight at a time: nothing is carried from one to the next. */
+static void add_to_codes(const uint8_t *codes, unsigned count, unsigned plus, uint8_t *out)
+{
+	const uint64_t low = 0x7F7F7F7F7F7F7F7Fu, each = plus * 0x0101010101010101u;
+
+	for (unsigned i = 0; i < count; i += 8) {
+		uint64_t eight;
+
+		memcpy(&eight, codes + i, 8);
+		eight = ((eight & low) + each) ^ (eight & ~low);
+		memcpy(out + i, &eight, 8);
+	}
+}
+
 void bq_pack_q8_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 {
 	for (size_t b = 0; b < nblocks; b++, out += 34) {
@@ -21,18 +35,10 @@ void bq_pack_q8_0(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 
 static void pack_block32(const struct bq_row_parts *row, size_t nblocks, int bits, int has_min, uint8_t *out)
 {
-	/* In a code's bits, half their number added is the highest one turned over. Eight codes at a time. */
-	const uint64_t half = has_min ? 0 : 0x0101010101010101u << (bits - 1);
 	uint8_t fields[32];
 
 	for (size_t b = 0; b < nblocks; b++) {
-		for (unsigned i = 0; i < 32; i += 8) {
-			uint64_t eight;
-
-			memcpy(&eight, row->codes + 32 * b + i, 8);
-			eight ^= half;
-			memcpy(fields + i, &eight, 8);
-		}
+		add_to_codes(row->codes + 32 * b, 32, has_min ? 0 : 1u << (bits - 1), fields);
 		memcpy(out, row->scale[0] + 2 * b, 2);
 		out += 2;
 		if (has_min) {
@@ -100,12 +106,10 @@ void bq_pack_q3_k(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 
 	for (size_t b = 0; b < nblocks; b++, out += 110) {
 		memset(out, 0, 32);
-		for (size_t i = 0; i < 256; i++) {
-			codes[i] = (uint8_t)(row->codes[256 * b + i] + 4);
+		add_to_codes(row->codes + 256 * b, 256, 4, codes);
+		for (size_t i = 0; i < 256; i++)
 			out[i % 32] |= (uint8_t)((codes[i] >> 2 & 1) << i / 32);
-		}
-		for (size_t j = 0; j < 16; j++)
-			scales[j] = (uint8_t)(row->scale[0][16 * b + j] + 32);
+		add_to_codes(row->scale[0] + 16 * b, 16, 32, scales);
 		bq_pack_pairs(codes, out + 32);
 		bq_pack_scales_of_q3_k(scales, out + 96);
 		memcpy(out + 108, row->scale[1] + 2 * b, 2);
@@ -117,10 +121,9 @@ void bq_pack_q6_k(const struct bq_row_parts *row, size_t nblocks, uint8_t *out)
 	uint8_t codes[256], upper[256];
 
 	for (size_t b = 0; b < nblocks; b++, out += 210) {
-		for (size_t i = 0; i < 256; i++) {
-			codes[i] = (uint8_t)(row->codes[256 * b + i] + 32);
+		add_to_codes(row->codes + 256 * b, 256, 32, codes);
+		for (size_t i = 0; i < 256; i++)
 			upper[i] = codes[i] >> 4;
-		}
 		for (size_t i = 0; i < 128; i++) {
 			const uint8_t *low = codes + i / 64 * 128 + i % 64;
 
@@ -148,8 +151,7 @@ static void pack_tq(const struct bq_row_parts *row, size_t nblocks, int trits, u
 	uint8_t codes[256];
 
 	for (size_t b = 0; b < nblocks; b++) {
-		for (unsigned i = 0; i < 256; i++)
-			codes[i] = (uint8_t)(row->codes[256 * b + i] + 1);
+		add_to_codes(row->codes + 256 * b, 256, 1, codes);
 		if (trits)
 			bq_pack_trits(codes, out);
 		else
@@ -217,8 +219,7 @@ void bq_pack_iq4_xs(const struct bq_row_parts *row, size_t nblocks, uint8_t *out
 
 	for (size_t b = 0; b < nblocks; b++) {
 		memcpy(out, row->scale[1] + 2 * b, 2);
-		for (size_t j = 0; j < 8; j++)
-			scales[j] = (uint8_t)(row->scale[0][8 * b + j] + 32);
+		add_to_codes(row->scale[0] + 8 * b, 8, 32, scales);
 		bq_pack_scales_of_iq4_xs(scales, out + 2);
 		out += 8;
 		for (size_t j = 0; j < 8; j++)

@@ -9,13 +9,19 @@
 
 #include "ggml_search.h"
 
-/* The lowest two bits of each code. */
+/* The lowest two bits of each code, eight at a time. */
 static inline void bq_pack_pairs(const uint8_t codes[256], uint8_t out[64])
 {
 	for (int half = 0; half < 2; half++, codes += 128, out += 32)
-		for (int l = 0; l < 32; l++)
-			out[l] = (uint8_t)((codes[l] & 3) | (codes[l + 32] & 3) << 2 | (codes[l + 64] & 3) << 4 |
-				(codes[l + 96] & 3) << 6);
+		for (int l = 0; l < 32; l += 8) {
+			uint64_t bytes = 0, eight;
+
+			for (int k = 0; k < 4; k++) {
+				memcpy(&eight, codes + l + 32 * k, 8);
+				bytes |= (eight & 0x0303030303030303u) << 2 * k;
+			}
+			memcpy(out + l, &bytes, 8);
+		}
 }
 
 static inline void bq_unpack_pairs(const uint8_t in[64], uint8_t codes[256])

@@ -3,39 +3,43 @@
  */
 #include "number.h"
 
-/* least, most and the largest magnitude's bits of whole vectors; magnitudes compare as integers, NaN above infinity. */
-static void range_of_vectors(const float *x, size_t count, float *lo, float *hi, uint32_t *magnitude)
+/* The least of the four lanes. */
+static v128_t least_lane(v128_t v)
 {
-	v128_t least = wasm_f32x4_splat(0), most = least, bits = least;
-	float lanes[4];
+	v = wasm_f32x4_pmin(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+	return wasm_f32x4_pmin(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+}
+
+static v128_t most_lane(v128_t v)
+{
+	v = wasm_f32x4_pmax(v, wasm_i32x4_shuffle(v, v, 2, 3, 0, 1));
+	return wasm_f32x4_pmax(v, wasm_i32x4_shuffle(v, v, 1, 0, 3, 2));
+}
+
+/* Merges whole vectors into lo, hi; NaN changes nothing. Returns whether there is one. */
+static int range_of_vectors(const float *x, size_t count, float *lo, float *hi)
+{
+	v128_t least = wasm_v128_load32_splat(lo), most = wasm_v128_load32_splat(hi), nan = wasm_i32x4_splat(0);
 
 	BQ_ROLLED
 	for (size_t i = 0; i < count; i += 4) {
-		v128_t v = wasm_v128_load(x + i);
+		const v128_t v = wasm_v128_load(x + i);
 
 		least = wasm_f32x4_pmin(least, v);
 		most = wasm_f32x4_pmax(most, v);
-		bits = wasm_i32x4_max(bits, bq_f32x4_magnitude(v));
+		nan = wasm_v128_or(nan, wasm_f32x4_ne(v, v));
 	}
-	wasm_v128_store(lanes, least);
-	for (int k = 0; k < 4; k++)
-		*lo = lanes[k] < *lo ? lanes[k] : *lo;
-	wasm_v128_store(lanes, most);
-	for (int k = 0; k < 4; k++)
-		*hi = lanes[k] > *hi ? lanes[k] : *hi;
-	bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 2, 3, 0, 1));
-	bits = wasm_i32x4_max(bits, wasm_i32x4_shuffle(bits, bits, 1, 0, 3, 2));
-	*magnitude = (uint32_t)wasm_i32x4_extract_lane(bits, 0);
+	*lo = wasm_f32x4_extract_lane(least_lane(least), 0);
+	*hi = wasm_f32x4_extract_lane(most_lane(most), 0);
+	return wasm_v128_any_true(nan);
 }
 
 void bq_range_simd128(const float *x, size_t count, size_t group, int skip_nan, float *lo, float *hi)
 {
 	for (size_t begin = 0, cell = 0; begin < count; begin += group, cell++) {
 		size_t here = count - begin < group ? count - begin : group, whole = here & ~(size_t)3;
-		uint32_t magnitude;
 
-		range_of_vectors(x + begin, whole, &lo[cell], &hi[cell], &magnitude);
-		if (magnitude > BQ_F32_INFINITY && !skip_nan)
+		if (range_of_vectors(x + begin, whole, &lo[cell], &hi[cell]) && !skip_nan)
 			lo[cell] = hi[cell] = bq_float(BQ_F32_NAN);
 		if (whole < here)
 			bq_range_scalar(x + begin + whole, here - whole, here, skip_nan, &lo[cell], &hi[cell]);
