@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import zopfli from '@gfx/zopfli';
 import { build } from 'esbuild';
+import { joinWasm, splitWasm } from '../js/entry/wasm-streams.js';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -32,8 +33,10 @@ const wasmBytes = await readFile(wasm).catch(() => {
 	process.exit(1);
 });
 
+const streams = splitWasm(wasmBytes);
+if (Buffer.compare(joinWasm(streams), wasmBytes)) fail('the streams of core.wasm do not give it back');
 // Zopfli's deflate is smaller than zlib's.
-await writeFile(join(root, 'build/core.deflate'), await promisify(zopfli.deflate)(wasmBytes, { numiterations: 15 }));
+await writeFile(join(root, 'build/core.deflate'), await promisify(zopfli.deflate)(streams, { numiterations: 15 }));
 await rm(dist, { recursive: true, force: true });
 await mkdir(dist, { recursive: true });
 

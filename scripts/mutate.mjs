@@ -118,7 +118,12 @@ const mutations = [
 		'one candidate less',
 	],
 	['src/simd128/number.c', '*first = i + first_here', '*first = first_here', 'where the first one is'],
-	['src/simd128/range.c', 'nan = wasm_v128_or(nan, wasm_f32x4_ne(v, v))', 'nan = wasm_f32x4_ne(v, v)', 'a NaN is lost'],
+	[
+		'src/simd128/range.c',
+		'nan = wasm_v128_or(nan, wasm_f32x4_ne(v, v))',
+		'nan = wasm_f32x4_ne(v, v)',
+		'a NaN is lost',
+	],
 	['src/simd128/encode.c', '0x1.fffffep-2f', '0.5f', 'the largest float below a half rounds up'],
 	['src/simd128/encode.c', 'fits = wasm_f32x4_lt(', 'fits = wasm_f32x4_le(', '2^31 fits an int32'],
 	['src/simd128/range.c', 'found != negative)', 'found == negative)', 'the first of two signs'],
