@@ -25,7 +25,7 @@ const mutations = [
 	['src/simd128/encode.c', 'wasm_v128_xor(x, scale), 28', 'x, 28', 'products of a negative scale'],
 	['src/scalar/range.c', '!skip_nan && x[i] != x[i]', 'x[i] != x[i]', 'a NaN that should be skipped'],
 	['src/simd128/range.c', 'hi[cell]) && !skip_nan', 'hi[cell])', 'the same in lanes'],
-	['src/ideal.c', 'encoder->correct && exponent', 'exponent', 'powers that should wrap'],
+	['src/ideal.c', 'correct && exponent', 'exponent', 'powers that should wrap'],
 	['src/ideal.c', 'if (!isfinite(amax))', 'if (amax != amax)', 'the power of an infinity'],
 	['src/parameters.c', 'out[i] != out[i] ? 0 : out[i]', 'out[i]', 'NaN scales above codes of 0'],
 	['src/rules.c', '[BQ_GGML_UE4M3] = 1', '[BQ_GGML_UE4M3] = 0', 'a NaN beside numbers'],

@@ -39,26 +39,14 @@ void bq_code_range(const struct bq_plan *plan, float *min, float *max)
 	*min = -*max;
 }
 
-/* The exponent of the power of two that is made of a block's largest magnitude, as E8M0 has it. It would be correct to take
- * the least one where that of a logarithm wraps. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
-static uint8_t power_of(const struct bq_encoder *encoder, float code_max, float amax)
+/* Exponents of the powers of two that are made of a block's largest magnitude, as E8M0 has them; highest: that of the highest
+ * code. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
+static uint8_t power_carried(uint32_t work, unsigned carry, int32_t highest, float amax)
 {
-	const unsigned carry = encoder->rules->power_carry[encoder->plan->scheme.value];
-	const int32_t highest = (int32_t)(bq_bits(code_max) >> 23) - 127;
 	uint32_t bits;
 	int32_t exponent;
 
-	if (encoder->rules->power == BQ_POWER_LOGARITHM) {
-		if (!isfinite(amax))
-			return 255;
-		exponent = amax > 0 ? bq_floor_log2f(amax) + 127 - highest : 0;
-		return (uint8_t)(encoder->correct && exponent < 0 ? 0 : exponent);
-	}
-	if (encoder->rules->power == BQ_POWER_BELOW) {
-		exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
-		return (uint8_t)(exponent < 1 ? 1 : exponent);
-	}
-	if (encoder->work == BQ_F16) {
+	if (work == BQ_F16) {
 		uint16_t half = bq_f16_from_f32(amax);
 
 		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + (0x400u >> carry)) & 0x7C00)));
@@ -71,14 +59,41 @@ static uint8_t power_of(const struct bq_encoder *encoder, float code_max, float 
 	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
 }
 
-static float ideal_power(const struct bq_encoder *encoder, float code_max, float amax)
+static uint8_t power_below(int32_t highest, float amax)
 {
-	const float power = bq_f32_from_e8m0(power_of(encoder, code_max, amax));
+	const int32_t exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
 
-	/* A power that the quotients' dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
-	if (encoder->rules->work == BQ_WORK_ALL && bq_round_to(encoder->work, power) == 0)
-		return 1;
-	return power;
+	return (uint8_t)(exponent < 1 ? 1 : exponent);
+}
+
+/* It would be correct to take the least one where this wraps. */
+static uint8_t power_of_logarithm(uint32_t correct, int32_t highest, float amax)
+{
+	int32_t exponent;
+
+	if (!isfinite(amax))
+		return 255;
+	exponent = amax > 0 ? bq_floor_log2f(amax) + 127 - highest : 0;
+	return (uint8_t)(correct && exponent < 0 ? 0 : exponent);
+}
+
+/* Largest magnitudes become scales. */
+static void ideal_powers(const struct bq_encoder *encoder, float code_max, uint32_t count, float *scale)
+{
+	const struct bq_rules *rules = encoder->rules;
+	const unsigned carry = rules->power_carry[encoder->plan->scheme.value];
+	const int32_t highest = (int32_t)(bq_bits(code_max) >> 23) - 127;
+
+	for (uint32_t c = 0; c < count; c++) {
+		const uint8_t code = rules->power == BQ_POWER_CARRIED ? power_carried(encoder->work, carry, highest, scale[c])
+			: rules->power == BQ_POWER_BELOW          ? power_below(highest, scale[c])
+													  : power_of_logarithm(encoder->correct, highest, scale[c]);
+
+		scale[c] = bq_f32_from_e8m0(code);
+		/* A power that the quotients' dtype cannot hold becomes 1, as any zero scale becomes its epsilon. */
+		if (rules->work == BQ_WORK_ALL && bq_round_to(encoder->work, scale[c]) == 0)
+			scale[c] = 1;
+	}
 }
 
 /* Parameters that are rounded to the working dtype. */
@@ -119,8 +134,7 @@ static void ideal_scales(const struct bq_encoder *encoder, float min, float max,
 		}
 	}
 	if (is_power) {
-		for (uint32_t c = 0; c < count; c++)
-			scale[c] = ideal_power(encoder, max, scale[c]);
+		ideal_powers(encoder, max, count, scale);
 		return;
 	}
 	round_all(encoder, count, scale);

@@ -1680,12 +1680,12 @@ static void check_decoders(const struct arrays *a, const struct bq_dequantizer *
 	release(values[1], a->count * sizeof(float), "values");
 }
 
-static void check_ranges(const struct arrays *a)
+static void check_ranges(const struct arrays *a, int skip_nan)
 {
 	float lo[2][128] = { { 0 } }, hi[2][128] = { { 0 } }, extreme[2][128] = { { 0 } };
 
 	for (uint32_t id = 0; id < 2; id++) {
-		bq_kernels(id)->range(a->x + 1, a->count, a->group, 0, lo[id], hi[id]);
+		bq_kernels(id)->range(a->x + 1, a->count, a->group, skip_nan, lo[id], hi[id]);
 		bq_kernels(id)->extreme(a->x + 1, a->count, a->group, extreme[id]);
 	}
 	CHECK(!memcmp(lo[0], lo[1], sizeof lo[0]) && !memcmp(hi[0], hi[1], sizeof hi[0]), "ranges of %zu in groups of %zu", a->count,
@@ -1737,10 +1737,15 @@ static void simd128_gives_the_bytes_of_scalar(void)
 				d.codebook = choice % 4 ? small_table : table;
 				check_encoders(&a, &q);
 				check_decoders(&a, &d);
+				q.value = BQ_F4E2M1;
+				q.ncodebook = 0;
+				q.quotient = BQ_PRODUCTS;
+				check_encoders(&a, &q);
 				if (test_failures > 20)
 					break;
 			}
-			check_ranges(&a);
+			check_ranges(&a, 0);
+			check_ranges(&a, 1);
 			discard_arrays(&a);
 		}
 }
