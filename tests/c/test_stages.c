@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "dtype.h"
+#include "geometry.h"
 #include "kernels.h"
 #include "number.h"
 #include "test.h"
@@ -1591,6 +1592,24 @@ static void the_extreme_is_the_first_of_the_largest(void)
 	CHECK(bq_bits(extreme) == 0, "kernels %u: zeros have %08x", kernels, (unsigned)bq_bits(extreme));
 }
 
+/* Partial blocks at the edges: of the 5 cells of a row, the last is alone in its parent. */
+static void cells_are_told_together_with_all_that_share_their_parent(void)
+{
+	const struct bq_scheme scheme = { .value = BQ_I8, .nscales = 2,
+		.scale = { { BQ_U8, .rank = 2, .edge = { 1, 4 } }, { BQ_F32, .rank = 2, .edge = { 2, 8 } } }, .rules = BQ_RULES_PLAIN };
+	static const uint32_t parents[10] = { 0, 0, 1, 1, 2, 0, 0, 1, 1, 2 }, ends[10] = { 2, 2, 4, 4, 5, 7, 7, 9, 9, 10 };
+	const uint64_t dims[2] = { 6, 20 };
+	struct bq_plan plan;
+
+	CHECK(bq_plan(&scheme, NULL, BQ_F32, kernels, 2, dims, &plan) == BQ_OK && plan.cells_per_unit == 10, "%u cells", plan.cells_per_unit);
+	for (uint32_t cell = 0; cell < 10; cell++) {
+		uint32_t end;
+		const uint64_t parent = bq_outer_cell(&plan, &plan.scheme.scale[0], &plan.scheme.scale[1], cell, 10, &end);
+
+		CHECK(parent == parents[cell] && end == ends[cell], "cell %u: in %u, up to %u", cell, (unsigned)parent, end);
+	}
+}
+
 /* ---- rows of kernels ---- */
 
 static float any_float(uint32_t *state)
@@ -1825,6 +1844,7 @@ int main(void)
 		every_item_has_its_row_of_importance();
 		ties_and_ends_round_as_each_reference_does();
 		bfloat16_quotients_are_rounded_twice();
+		cells_are_told_together_with_all_that_share_their_parent();
 		e2m1_ties_go_to_even();
 		the_report_counts_nonfinite_weights_and_says_the_first();
 		the_report_counts_blocks_whose_scale_overflows();
