@@ -191,7 +191,7 @@ for (const kernels of kernelRows) {
 				compared++;
 			}
 		}
-		assert.equal(compared, 5 * 63);
+		assert.equal(compared, 7 * 63);
 	});
 
 	test(`${kernels}: bands of any size give the bytes of the whole`, async () => {
