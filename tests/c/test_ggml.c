@@ -6,15 +6,6 @@
 
 #include "test_ggml.h"
 
-static uint64_t fnv1a(size_t nbytes, const uint8_t *bytes)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < nbytes; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001b3;
-	return hash;
-}
-
 static void format_hex(size_t nbytes, const uint8_t *bytes, char *text)
 {
 	for (size_t i = 0; i < nbytes; i++)
@@ -57,7 +48,7 @@ static void encode_gives_ggmls_bytes(uint32_t row)
 
 		for (int c = takes(bq_kernels(row), format, 0) ? 0 : 3; c < 6; c++) {
 			uint8_t *bytes = encode_row(bq_kernels(row), format, nblocks, x[c % 3], c < 3 ? NULL : weights);
-			const uint64_t hash = fnv1a(nblocks * layout_of(format)->block_nbytes, bytes);
+			const uint64_t hash = fnv1a(FNV1A, nblocks * layout_of(format)->block_nbytes, bytes);
 
 			CHECK(hash == format->hashes[c], "kernels %u, %s, column %d: got %016llx, expected %016llx", (unsigned)row,
 				format->name, c, (unsigned long long)hash, (unsigned long long)format->hashes[c]);
@@ -330,8 +321,8 @@ static void grids_are_ggmls(void)
 		uint8_t *points = test_buffer(nbytes, 0);
 
 		bq_iq_spread(grids[g].grid, grids[g].values, points);
-		CHECK(fnv1a(nbytes, points) == grids[g].hash, "grid %u: got %016llx", (unsigned)g,
-			(unsigned long long)fnv1a(nbytes, points));
+		CHECK(fnv1a(FNV1A, nbytes, points) == grids[g].hash, "grid %u: got %016llx", (unsigned)g,
+			(unsigned long long)fnv1a(FNV1A, nbytes, points));
 		free(points);
 	}
 }

@@ -235,6 +235,16 @@ static inline float *decode_row(
 	return values;
 }
 
+/* The hash that gguf.md's check values are; FNV1A is that of nothing. */
+#define FNV1A 0xcbf29ce484222325u
+
+static inline uint64_t fnv1a(uint64_t hash, size_t nbytes, const void *bytes)
+{
+	for (size_t i = 0; i < nbytes; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+	return hash;
+}
+
 static inline void fill_bytes(uint32_t *state, size_t nbytes, uint8_t *bytes)
 {
 	for (size_t i = 0; i < nbytes; i++)

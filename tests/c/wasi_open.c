@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
- * wasi_open.c - lets a test that was compiled to wasm read the golden data.
+ * wasi_open.c - lets a test that was compiled to wasm read the golden data and write its results.
  *
  * Emscripten's stand-alone C library opens the standard streams only (its open is weak, "TODO: full file support"); reading,
- * seeking and closing work. These replace it: read-only, below the folders that run_wasi.mjs hands over.
+ * writing, seeking and closing work. These replace it, below the folders that run_wasi.mjs hands over: "r", and "w".
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -22,9 +23,12 @@ int wasi_path_open(int folder, uint32_t follow_links, const char *path, uint32_t
 
 enum { FIRST_PREOPENED = 3 };
 #define RIGHTS_READ_SEEK_TELL_STAT ((uint64_t)(1u << 1 | 1u << 2 | 1u << 5 | 1u << 21))
+#define RIGHT_WRITE ((uint64_t)(1u << 6))
+#define CREATE_TRUNCATE (1u << 0 | 1u << 3)
 
-static long open_for_reading(const char *path)
+static long open_below(const char *path, long flags)
 {
+	const uint64_t write = (flags & O_ACCMODE) == O_WRONLY ? RIGHT_WRITE : 0;
 	struct prestat prestat;
 	char folder[1024];
 
@@ -37,7 +41,8 @@ static long open_for_reading(const char *path)
 		if (strncmp(path, folder, folder_nbytes) != 0 || path[folder_nbytes] != '/')
 			continue;
 		path += folder_nbytes + 1;
-		if (wasi_path_open(preopened, 1, path, (uint32_t)strlen(path), 0, RIGHTS_READ_SEEK_TELL_STAT, 0, 0, &fd) != 0)
+		if (wasi_path_open(preopened, 1, path, (uint32_t)strlen(path), write ? CREATE_TRUNCATE : 0,
+			    RIGHTS_READ_SEEK_TELL_STAT | write, 0, 0, &fd) != 0)
 			return -ENOENT;
 		return fd;
 	}
@@ -50,13 +55,11 @@ int __syscall_openat(int folder, intptr_t path, int flags, ...);
 
 long __syscall_open(const char *path, long flags, ...)
 {
-	(void)flags;
-	return open_for_reading(path);
+	return open_below(path, flags);
 }
 
 int __syscall_openat(int folder, intptr_t path, int flags, ...)
 {
 	(void)folder;
-	(void)flags;
-	return (int)open_for_reading((const char *)path);
+	return (int)open_below((const char *)path, flags);
 }
