@@ -17,6 +17,8 @@ const ROWS = [
 	['Q4_0', 2, 'Q4_0'],
 	['Q4_1', 3, 'Q4_1'],
 	['MXFP4_MOE', 38, 'MXFP4'],
+	// Files of llama.cpp's converter: the quantizer refuses the number, and makes such tensors only of --tensor-type.
+	['NVFP4', 39, 'NVFP4'],
 	['Q5_0', 8, 'Q5_0'],
 	['Q5_1', 9, 'Q5_1'],
 	['IQ2_XXS', 19, 'IQ2_XXS'],

@@ -72,8 +72,7 @@ export function ggufTarget(model, options) {
 function unknown(name) {
 	// Throws where no family has the name, with the nearest one.
 	const { name: other } = presetNamed(name);
-	const advice = PREFIX.test(other) ? 'no type of GGUF files' : 'no type of ggml';
-	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${other} is ${advice}`);
+	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${other} is no type of ggml`);
 }
 
 /** The tool's name of a file type: a bare one is that already, a preset's is a type of tensors. @param {string | Scheme} given */

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """llama_quantize.py LIBDIR < jobs.json
 
-LIBDIR: node_modules/@node-llama-cpp/linux-x64/bins/linux-x64. Jobs: [{ input, output, ftype, imatrix }]; ftype is the number of a file
-type, imatrix a GGUF file or null. Every job is done --pure, and its result printed as a line: 0, or what the library says.
+LIBDIR: node_modules/@node-llama-cpp/linux-x64/bins/linux-x64. Jobs: [{ input, output, ftype, tensor_type, imatrix }]; ftype is the number
+of a file type, tensor_type null, or that of a type which all tensors get instead of the file type's, imatrix a GGUF file or null. Every
+job is done --pure, and its result printed as a line: 0, or what the library says.
 
 With an imatrix the tensors are llama-quantize's; the keys quantize.imatrix.* are written by the command, not by the library.
 """
@@ -20,12 +21,18 @@ class Weights(C.Structure):  # llama_model_imatrix_data
     _fields_ = [("name", C.c_char_p), ("data", C.POINTER(C.c_float)), ("size", C.c_size_t)]
 
 
+class TensorType(C.Structure):  # llama_model_tensor_override; a list ends at a null pattern
+    _fields_ = [("pattern", C.c_char_p), ("type", C.c_int32)]
+
+
 class Params(C.Structure):  # llama_model_quantize_params
     _fields_ = [
         *[(name, C.c_int32) for name in ("nthread", "ftype", "output_type", "embedding_type")],
         *[(name, C.c_bool) for name in ("allow_requantize", "quantize_output", "only_copy", "pure", "keep_split", "dry_run")],
         ("imatrix", C.POINTER(Weights)),
-        *[(name, C.c_void_p) for name in ("overrides", "tensor_types", "prune")],
+        ("overrides", C.c_void_p),
+        ("tensor_types", C.POINTER(TensorType)),
+        ("prune", C.c_void_p),
         ("max_buffer", C.c_size_t),
     ]
 
@@ -65,6 +72,8 @@ llama.llama_log_set(listen, None)
 for job in json.load(sys.stdin):
     params = llama.llama_model_quantize_default_params()
     params.nthread, params.ftype, params.pure = 1, job["ftype"], True
+    if job["tensor_type"] is not None:
+        params.tensor_types = (TensorType * 2)(TensorType(b".", job["tensor_type"]))
     if job["imatrix"]:
         params.imatrix, kept = weights_of(job["imatrix"])
     said.clear()
