@@ -111,7 +111,7 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
  * @throws {BlockQuantError} unsupported: what such a file cannot hold, by its field
  */
 export function storedScheme(scheme, targets = LINEAR) {
-	const { rules, layout = 'planes', scales, activations } = scheme;
+	const { rules = 'plain', layout = 'planes', scales, activations } = scheme;
 	if (scales?.length > 1 && rules !== RULES)
 		refuse(`scales[1]: a file of its own multiplies by an outer scale as ${RULES} does, not ${shown(rules)}`);
 	const weights = weightsOf(scheme);

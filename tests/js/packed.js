@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,4 +23,13 @@ export function packedProject() {
 	execFileSync('tar', ['xzf', tarball, '--strip-components=1', '-C', installed]);
 	writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true }\n');
 	return project;
+}
+
+/** Puts the command's dependencies and its link beside the package, as `npm install` does; `npx blockquant` works then. @param {string} project */
+export function installCommand(project) {
+	const modules = join(project, 'node_modules');
+	for (const name of Object.keys(pkg.dependencies))
+		symlinkSync(join(root, 'node_modules', name), join(modules, name));
+	mkdirSync(join(modules, '.bin'));
+	symlinkSync(join('../blockquant', pkg.bin.blockquant), join(modules, '.bin/blockquant'));
 }
