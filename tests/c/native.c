@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * native.c - the core as a filter, for tests/js/native.test.js: jobs on standard input, what became of them on standard
+ * native.c - the core as a filter, for tests/js/builds.test.js: jobs on standard input, what became of them on standard
  * output, so that the native builds can be compared with core.wasm on whatever the test thinks of.
  *
- * A job:    struct bq_scheme | u32 input, kernels, rank, correct, band_nbytes, nimportance | u64 dims[5] | codebook | weights |
- *           importance
+ * A job:    struct bq_scheme | u32 input, kernels, rank, correct, band_nbytes, nimportance | u64 nranges | u64 dims[5] | codebook |
+ *           weights | importance | nranges low ends of the innermost blocks (0: they are measured) | high ends
  * A result: u32 status, u32 fused | planes | decoded values | fake-quantized values
  */
 #undef NDEBUG
@@ -18,6 +18,7 @@
 struct job {
 	struct bq_scheme scheme;
 	uint32_t input, kernels, rank, correct, band_nbytes, nimportance;
+	uint64_t nranges;
 	uint64_t dims[BQ_MAX_RANK];
 };
 
@@ -57,8 +58,8 @@ static void copy_planes(const struct bq_plan *plan, const struct bq_band *band, 
 }
 
 static enum bq_status encode_band(const struct job *job, const struct bq_plan *plan, const struct bq_band *band, const uint8_t *weights,
-	const float *importance, const struct bq_tensor_range *range, const void *tables, uint8_t **stored, void *workspace,
-	struct bq_report *report)
+	const float *importance, const float *lo, const float *hi, const struct bq_tensor_range *range, const void *tables,
+	uint8_t **stored, void *workspace, struct bq_report *report)
 {
 	const uint32_t nbytes = bq_dtype(plan->input)->nbytes;
 	void *planes[BQ_MAX_PLANES], *own = exact(band->nvalues * nbytes);
@@ -68,7 +69,8 @@ static enum bq_status encode_band(const struct job *job, const struct bq_plan *p
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		planes[i] = exact(band->plane_nbytes[i]);
 	status = bq_encode(plan, band, own, job->nimportance ? importance : NULL, job->nimportance,
-		plan->passes == 2 ? range : NULL, NULL, NULL, NULL, job->correct, tables, planes, workspace, report);
+		plan->passes == 2 ? range : NULL, lo ? lo + band->cell_offset[0] : NULL, hi ? hi + band->cell_offset[0] : NULL, NULL,
+		job->correct, tables, planes, workspace, report);
 	copy_planes(plan, band, stored, planes, 1);
 	for (uint32_t i = 0; i < plan->nplanes; i++)
 		free(planes[i]);
@@ -103,7 +105,7 @@ static void run(const struct job *job)
 	uint8_t *stored[BQ_MAX_PLANES];
 	struct bq_band band;
 	uint8_t *weights;
-	float *importance, *values;
+	float *importance, *lo = NULL, *hi = NULL, *values;
 	void *workspace, *tables;
 	uint64_t steps;
 
@@ -115,11 +117,16 @@ static void run(const struct job *job)
 			nvalues *= job->dims[i];
 		free(read_bytes(nvalues * bq_dtype(job->input)->nbytes));
 		free(read_bytes(job->nimportance * job->dims[job->rank - 1] * sizeof(float)));
+		free(read_bytes(2 * job->nranges * sizeof(float)));
 		write_bytes(head, sizeof(head));
 		return;
 	}
 	weights = read_bytes(plan.nvalues * bq_dtype(plan.input)->nbytes);
 	importance = read_bytes((uint64_t)job->nimportance * plan.cols * sizeof(float));
+	if (job->nranges) {
+		lo = read_bytes(job->nranges * sizeof(float));
+		hi = read_bytes(job->nranges * sizeof(float));
+	}
 	workspace = exact(plan.workspace_nbytes);
 	tables = exact(plan.tables_nbytes);
 	bq_prepare(&plan, tables);
@@ -131,11 +138,12 @@ static void run(const struct job *job)
 	for (uint64_t step = 0; plan.passes == 2 && step < steps; step += band.nsteps) {
 		bq_band(&plan, step, job->band_nbytes, &band);
 		bq_range(&plan, &band, weights + band.value_offset * bq_dtype(plan.input)->nbytes, job->nimportance ? importance : NULL,
-			job->nimportance, NULL, NULL, job->correct, workspace, &range, &report);
+			job->nimportance, lo ? lo + band.cell_offset[0] : NULL, hi ? hi + band.cell_offset[0] : NULL, job->correct,
+			workspace, &range, &report);
 	}
 	for (uint64_t step = 0; step < steps && !head[0]; step += band.nsteps) {
 		bq_band(&plan, step, job->band_nbytes, &band);
-		head[0] = encode_band(job, &plan, &band, weights, importance, &range, tables, stored, workspace, &report);
+		head[0] = encode_band(job, &plan, &band, weights, importance, lo, hi, &range, tables, stored, workspace, &report);
 	}
 	head[1] = report.fused_values != 0;
 	write_bytes(head, sizeof(head));
@@ -153,6 +161,8 @@ static void run(const struct job *job)
 	free(values);
 	free(tables);
 	free(workspace);
+	free(hi);
+	free(lo);
 	free(importance);
 	free(weights);
 }

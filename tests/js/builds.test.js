@@ -4,11 +4,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fromCompressedTensors } from '../../js/compressed-tensors/from.js';
 import { KERNELS } from '../../js/core/abi.js';
 import { presets } from '../../js/presets.js';
+import { burnTensors } from './burn-support.js';
+import { sets, withRanges } from './coreai-support.js';
 import {
 	asDtype,
 	bytesOf,
+	ctCases,
 	goldenFolders,
 	ggmlCases,
 	kernelRows,
@@ -171,6 +175,35 @@ test('golden inputs of ggml: one result from every build', async () => {
 		scheme: presets().get(preset).scheme,
 	}));
 	await everyBuild(cases);
+});
+
+test('golden inputs of compressed-tensors: one result from every build', async () => {
+	await ready();
+	for (const folder of goldenFolders) {
+		const cases = ctCases(folder).map(({ name, json, shape, dtype, data }, i) => ({
+			...{ scheme: fromCompressedTensors(json), shape, dtype, data, kind: name, bandBytes: i % 2 ? 5000 : 8e6 },
+		}));
+		await everyBuild(cases);
+	}
+});
+
+test('golden inputs of Burn: one result from every build', async () => {
+	await ready();
+	await everyBuild(burnTensors().map(({ core, what }, i) => ({ ...core, kind: what, bandBytes: i % 2 ? 100 : 8e6 })));
+});
+
+test('golden inputs of Core AI: one result from every build', async () => {
+	await ready();
+	// A range that the scheme itself says, and what that means for the arithmetic, is known to JavaScript alone.
+	const stated = (given) => {
+		const { range } = given.scheme.observer ?? {};
+		return range ? { ...withRanges(given), correct: range.every((end) => end !== null) } : given;
+	};
+	const given = sets.flatMap(({ cases, nestedCases, coreCase, nestedCase }) => [
+		...cases.map(coreCase).map(stated),
+		...nestedCases.map(nestedCase),
+	]);
+	await everyBuild(given.map((each, i) => ({ ...each, kind: 'of Core AI', bandBytes: i % 2 ? 300 : 8e6 })));
 });
 
 for (const kernels of kernelRows) {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as burn from '../../js/burn/index.js';
-import { root } from './support.js';
+import { asDtype, root } from './support.js';
 
 const read = (name) => readFileSync(join(root, 'tests/golden/burn', name));
 
@@ -57,3 +57,37 @@ export function burnCases(backend, wanted = () => true) {
 
 /** Releases and backends that the golden data are of. */
 export const burnBackends = ['flex-0.23.0-pre.1', 'flex-0.22.1', 'ndarray-0.22.1'];
+
+/** The row of rules of each. @type {Record<string, string>} */
+const RULES = { 'flex-0.23.0-pre.1': 'burn', 'flex-0.22.1': 'burn-0.22', 'ndarray-0.22.1': 'burn-ndarray' };
+
+const VALUES = { Q8F: 'i8', Q8S: 'i8-narrow', Q4F: 'i4', Q4S: 'i4-narrow', Q2F: 'i2', Q2S: 'i2-narrow' };
+const FLOATS = { E4M3: 'f8e4m3', E5M2: 'f8e5m2', E2M1: 'f4e2m1' };
+const SCALES = { F32: 'f32', F16: 'f16', BF16: 'bf16', UE8M0: 'e8m0', UE4M3: 'ue4m3' };
+
+function schemeOf({ value, tensor, block }, rules) {
+	const whole = { dtype: SCALES[tensor ?? 'F32'], block: 'tensor' };
+	const inner = block && { dtype: SCALES[block.dtype], block: block.size.length ? block.size : 1 };
+	const scales = !inner ? [whole] : tensor ? [inner, whole] : [inner];
+	return { value: VALUES[value] ?? FLOATS[value], scales, rules };
+}
+
+/**
+ * What Burn itself gets through, and not by a way that the Tensor API does not reach; in dtypes that the core takes. Each case with
+ * `core`: what it is given. The core must be ready.
+ */
+export const burnTensors = () =>
+	burnBackends
+		.flatMap((backend) => burnCases(backend, (each) => isOfCore(each)))
+		// 0.22.1 rounds these to integers, whatever their format.
+		.filter(({ backend, scheme }) => RULES[backend] === 'burn' || !FLOATS[scheme.value])
+		.map((each) => {
+			const dtype = (each.float_dtype ?? 'F32').toLowerCase();
+			const scheme = schemeOf(each.scheme, RULES[each.backend]);
+			// The mean's order of summation is the machine's: what follows from it is tested.
+			const ranges = each.method === 'AbsMean' ? { min: each.range.min, max: each.range.max } : undefined;
+			return { ...each, core: { data: asDtype(each.data, dtype), shape: each.shape, dtype, scheme, ranges } };
+		});
+
+const isOfCore = ({ codes, group, method, float_dtype: dtype }) =>
+	codes && group !== 'refused' && method !== 'flex_direct' && dtype !== 'F64';

@@ -157,8 +157,8 @@ const dims = new BigUint64Array(MAX_RANK);
 /** Many tensors through a native build; the result of each as throughCore() gives it, without reports. */
 export function throughNative(program, kernels, cases) {
 	const jobs = [];
-	for (const { scheme, shape, dtype, data, imatrix, correct = false, bandBytes = MAX_BAND } of cases) {
-		const head = Buffer.alloc(Math.ceil(Scheme.size / 8) * 8 + 24 + 8 * MAX_RANK);
+	for (const { scheme, shape, dtype, data, imatrix, ranges, correct = false, bandBytes = MAX_BAND } of cases) {
+		const head = Buffer.alloc(Math.ceil(Scheme.size / 8) * 8 + 32 + 8 * MAX_RANK);
 		const view = new DataView(head.buffer, head.byteOffset);
 		Scheme.write(view, 0, presetOf(scheme)?.struct ?? structOfScheme(scheme));
 		const rows = imatrix ? imatrix.length / shape.at(-1) : 0;
@@ -173,13 +173,15 @@ export function throughNative(program, kernels, cases) {
 		fields.forEach((field, i) => {
 			view.setUint32(Scheme.size + 4 * i, field, true);
 		});
+		view.setBigUint64(Scheme.size + 24, BigInt(ranges?.min.length ?? 0), true);
 		dims.fill(0n);
 		shape.forEach((dim, i) => {
 			dims[i] = BigInt(dim);
 		});
 		head.set(bytesOf(dims), head.length - 8 * MAX_RANK);
 		const { table } = structOfScheme(scheme.name ? { ...unnamed(scheme) } : scheme);
-		jobs.push(head, ...(table ? [bytesOf(table)] : []), bytesOf(data), ...(imatrix ? [bytesOf(imatrix)] : []));
+		const given = [table, data, imatrix, ranges?.min, ranges?.max];
+		jobs.push(head, ...given.filter(Boolean).map(bytesOf));
 	}
 	const { stdout, stderr, status } = spawnSync(program, { input: Buffer.concat(jobs), maxBuffer: 2 ** 31 - 1 });
 	if (status !== 0) throw new Error(`${program} ended with ${status}: ${stderr}`);
