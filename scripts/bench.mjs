@@ -1,6 +1,6 @@
-// bench.mjs - `npm run bench [-- FILTER] [--json] [--reference | --torch]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
-// encode and decode, side by side; then whole files and arrays with one worker and two (bench-files.mjs). FILTER: part of a
-// preset's name, or of such a row's. --reference: instead, our native scalar kernels beside ggml's own, from the libggml-base.so
+// bench.mjs - `npm run bench [-- FILTER...] [--json] [--reference | --torch]`: every preset in wasm (Node) and natively (gcc -O3), scalar and simd128,
+// encode and decode, side by side; then whole files and arrays with one worker and two (bench-files.mjs). FILTERs: parts of
+// presets' names, or of such rows' names. --reference: instead, our native scalar kernels beside ggml's own, from the libggml-base.so
 // that scripts/setup.sh --test puts into .cache/llama; --torch: bench-torch.mjs.
 //
 // One program (tests/c/bench.c) is built both ways; within each run the kernel rows take turns. The two builds take turns

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++) {
 		struct bq_scheme scheme = preset->scheme;
 
-		if (argc > 1 && !strstr(preset->name, argv[1]))
+		if (!is_chosen(preset->name, argc - 1, argv + 1))
 			continue;
 		if (scheme.fused)
 			bench(preset->name, &scheme, "fused", bq_kernels(BQ_SCALAR)->fused[scheme.fused].weighting != BQ_UNWEIGHTED);

@@ -22,6 +22,15 @@ static const char *const op_names[NOPS] = { "encode", "encode+imatrix", "decode"
 
 static float weights[COUNT], values[COUNT], importance[COLS];
 
+/* Whether a preset is asked for: any is by no parts of names. */
+static inline int is_chosen(const char *name, int nparts, char **parts)
+{
+	for (int i = 0; i < nparts; i++)
+		if (strstr(name, parts[i]))
+			return 1;
+	return nparts == 0;
+}
+
 /* Gaussian weights, in L2 with what becomes of them. */
 static inline void make_input(void)
 {

@@ -88,14 +88,14 @@ int main(int argc, char **argv)
 	int same = 1;
 
 	if (!library) {
-		fprintf(stderr, "bench_reference: %s\n", argc > 1 ? dlerror() : "usage: bench_reference LIBRARY [FILTER]");
+		fprintf(stderr, "bench_reference: %s\n", argc > 1 ? dlerror() : "usage: bench_reference LIBRARY [FILTER...]");
 		return 2;
 	}
 	make_input();
 	for (uint32_t i = 0; (preset = bq_preset_at(i)); i++) {
 		struct reference reference;
 
-		if (preset->scheme.fused && (argc < 3 || strstr(preset->name, argv[2])) &&
+		if (preset->scheme.fused && is_chosen(preset->name, argc - 2, argv + 2) &&
 			find_type(library, strchr(preset->name, ':') + 1, &reference))
 			same &= bench(preset->name, &preset->scheme, &reference);
 	}

@@ -61,3 +61,12 @@ test('setup.sh refuses a Node that is older than package.json says', { skip: pro
 		assert.equal(status, isNew ? 0 : 1, version);
 	}
 });
+
+test('the bench takes several parts of names, and measures every preset that has one of them', () => {
+	const program = join(root, 'build/native/blockquant-bench');
+	const { status, stdout } = spawnSync(program, ['tq2_0', 'w8a16'], { encoding: 'utf8' });
+	assert.equal(status, 0);
+	const lines = stdout.trim().split('\n');
+	const measured = new Set(lines.map((line) => JSON.parse(line).preset));
+	assert.deepEqual([...measured], ['memcpy', 'ggml:tq2_0', 'ct:w8a16']);
+});
