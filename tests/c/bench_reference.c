@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * bench_reference.c - LIBRARY [FILTER]: our scalar kernels beside ggml's own functions, from a libggml-base.so, in turns on the
+ * bench_reference.c - LIBRARY [FILTER...]: our scalar kernels beside ggml's own functions, from a libggml-base.so, in turns on the
  * same input. Types are found by their names in both. One line of JSON for each type and operation; 1 if bytes differ.
  */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime, strcasecmp */

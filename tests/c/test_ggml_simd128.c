@@ -1,89 +1,11 @@
 /* SPDX-License-Identifier: MIT
  * test_ggml_simd128.c - the fused kernels of ggml's formats: simd128 gives the bytes and floats of scalar on generated tensors
  * and blocks. Hashes of the tensors go into ggml-hashes.txt in the folder that is the second argument: tests/js/builds-ggml.test.js
- * compares those of all builds, so nothing here may depend on a library's arithmetic.
+ * compares those of all builds.
  */
-#include <math.h>
-
 #include "blockquant.h"
+#include "test_draw.h"
 #include "test_ggml.h"
-
-enum {
-	GAUSSIAN,
-	TIES,
-	SAME,
-	ZEROS,
-	SUBNORMAL,
-	TINY,
-	HUGE_VALUES,
-	NONFINITE,
-	HALF_STEPS,
-	WIDE,
-	BOTH_EXTREMES,
-	SPARSE,
-	POSITIVE,
-	NEGATIVE,
-	BITS,
-	SCALES,
-	NDISTRIBUTIONS
-};
-
-/* Of either sign, its exponent from low to high. */
-static float any_of_exponents(uint32_t *state, int low, int high)
-{
-	const uint32_t exponent = (uint32_t)(127 + low) + (test_next(state) >> 8) % (uint32_t)(high - low + 1);
-	const uint32_t mantissa = test_next(state) >> 9;
-
-	return bq_float((test_next(state) & 0x80000000) | exponent << 23 | mantissa);
-}
-
-static float power_of_two(int exponent)
-{
-	return bq_float((uint32_t)(127 + exponent) << 23);
-}
-
-/* block_value: one random normal number per block of 32. */
-static float draw(int distribution, uint32_t *state, size_t i, float block_value)
-{
-	switch (distribution) {
-	case TIES:
-		return (float)((int)(test_next(state) >> 16) % 3 - 1) * 0.375f;
-	case SAME:
-		return block_value;
-	case ZEROS:
-		return test_next(state) >> 31 ? -0.0f : 0.0f;
-	case SUBNORMAL:
-		return bq_float((test_next(state) & 0x80000000) | test_next(state) >> (9 + (i / 64) % 22));
-	case TINY:
-		return any_of_exponents(state, -126, -100);
-	case HUGE_VALUES:
-		return any_of_exponents(state, 100, 127);
-	case NONFINITE:
-		if (test_next(state) >> 24 == 0)
-			return bq_float(test_next(state) | (test_next(state) >> 31 ? 0x7F800000 : 0x7FC00000));
-		if (test_next(state) >> 24 == 1)
-			return test_next(state) >> 31 ? -INFINITY : INFINITY;
-		return i / 32 % 2 ? test_normal(state) : fabsf(test_normal(state));
-	case HALF_STEPS:
-		return ((float)(int)((test_next(state) >> 16) % 17) - 8.0f) * (i / 32 % 2 ? 0.5f : 0.0625f * block_value);
-	case WIDE:
-		return any_of_exponents(state, -66, 66);
-	case BOTH_EXTREMES:
-		return (test_next(state) >> 28 == 0 ? (test_next(state) >> 31 ? 1.0f : -1.0f) : 0.3f * test_normal(state));
-	case SPARSE:
-		return test_next(state) >> 28 == 0 ? 100.0f * test_normal(state) : 0.0f;
-	case POSITIVE:
-		return 3.0f + test_normal(state) * 0.25f;
-	case NEGATIVE:
-		return -3.0f + block_value + test_normal(state) * 0.001f;
-	case SCALES: /* 2^-56 to 2^119: where searches take values for zero, and where sums overflow */
-		return test_normal(state) * power_of_two((int)(i / 64 % 36) * 5 - 56);
-	case BITS:
-		return bq_float(test_next(state) ^ test_next(state) >> 16);
-	default:
-		return test_normal(state);
-	}
-}
 
 static float draw_weight(int kind, uint32_t *state, size_t i)
 {
@@ -93,7 +15,7 @@ static float draw_weight(int kind, uint32_t *state, size_t i)
 	case 1: /* with zeros, in some places nothing else */
 		return i / 64 % 3 == 0 || test_next(state) >> 31 ? 0.0f : (float)(test_next(state) >> 20);
 	case 2:
-		return any_of_exponents(state, -66, 66);
+		return test_of_exponents(state, -66, 66);
 	default:
 		return test_next(state) >> 24 == 0 ? bq_float(test_next(state) | 0x7F800000) : fabsf(test_normal(state));
 	}
@@ -133,7 +55,7 @@ static struct tensor make_tensor(const struct format *format, uint32_t dtype, ui
 	for (size_t i = 0; i < count; i++) {
 		if (i % 32 == 0)
 			block_value = test_normal(&state);
-		values[i] = draw((int)(number % NDISTRIBUTIONS), &state, i, block_value);
+		values[i] = test_draw((int)(number % NDISTRIBUTIONS), &state, i, block_value);
 	}
 	if (weighted) {
 		tensor.weights = test_buffer(tensor.cols * sizeof *tensor.weights, 0);
