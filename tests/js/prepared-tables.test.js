@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { emptyReport } from '../../js/arrays/task.js';
 import { Core } from '../../js/core/core.js';
@@ -16,15 +15,15 @@ const module = new WebAssembly.Module(readFileSync(join(root, 'build/wasm/core.w
 /** The types whose codes are looked up in a grid. */
 const WITH_TABLES = ['iq1_m', 'iq1_s', 'iq2_s', 'iq2_xs', 'iq2_xxs', 'iq3_s', 'iq3_xxs'];
 
-/** An instance of its own, and the milliseconds of each bq_prepare() in it. @param {'scalar' | 'simd128'} kernels */
+/** An instance of its own, and the milliseconds of processor time of each bq_prepare() in it: on a busy machine the clock tells more. @param {'scalar' | 'simd128'} kernels */
 function instance(kernels) {
 	const { exports } = new WebAssembly.Instance(module, {});
 	/** @type {number[]} */
 	const prepared = [];
 	const bq_prepare = (...args) => {
-		const start = performance.now();
+		const start = process.cpuUsage();
 		exports.bq_prepare(...args);
-		prepared.push(performance.now() - start);
+		prepared.push(process.cpuUsage(start).user / 1000);
 	};
 	const core = new Core({ exports: { ...exports, bq_prepare } }, kernels);
 	return { core, prepared };
@@ -63,16 +62,15 @@ for (const kernels of kernelRows) {
 
 	test(`${kernels}: the tables of a type take less than 100 ms`, (t) => {
 		for (const type of WITH_TABLES) {
-			// New instances: V8 has compiled the function well after the first, as it has where a worker meets a second type.
 			const times = Array.from({ length: 5 }, () => {
 				const { core, prepared } = instance(kernels);
 				encode(core, core.presets().find(({ name }) => name === `ggml:${type}`).scheme);
 				return prepared[0];
 			});
-			// The best of five: the others may have waited for a busy machine, not for this function. 2 to 17 ms where this was written.
-			const best = Math.min(...times);
-			t.diagnostic(`${type}: ${best.toFixed(1)} ms`);
-			assert.ok(best < 100, `${type}: ${times.map((time) => time.toFixed(1)).join(', ')} ms`);
+			// The one in the middle: V8 compiles in the first. 2 to 17 ms where this was written; who waits on a page notices 100.
+			const [, , middle] = times.sort((a, b) => a - b);
+			t.diagnostic(`${type}: ${middle.toFixed(1)} ms`);
+			assert.ok(middle < 100, `${type}: ${times.map((time) => time.toFixed(1)).join(', ')} ms`);
 		}
 	});
 }
