@@ -79,8 +79,8 @@ static inline float test_draw(int distribution, uint32_t *state, size_t i, float
 		return 3.0f + test_normal(state) * 0.25f;
 	case NEGATIVE:
 		return -3.0f + block_value + test_normal(state) * 0.001f;
-	case SCALES: /* 2^-56 to 2^119: where searches take values for zero, and where sums overflow */
-		return test_normal(state) * test_power_of_two((int)(i / 64 % 36) * 5 - 56);
+	case SCALES: /* 2^-57 to 2^118: where searches take values for zero, and where sums overflow */
+		return test_normal(state) * test_power_of_two((int)(i / 64 % 36) * 5 - 57);
 	case BITS:
 		return bq_float(test_next(state) ^ test_next(state) >> 16);
 	default:
