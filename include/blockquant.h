@@ -164,7 +164,8 @@ enum bq_fused_id {
 	BQ_GENERIC, BQ_FUSED_Q8_0, BQ_FUSED_Q4_0, BQ_FUSED_Q5_0, BQ_FUSED_Q4_K, BQ_FUSED_Q4_1, BQ_FUSED_Q5_1, BQ_FUSED_Q6_K,
 	BQ_FUSED_Q5_K, BQ_FUSED_Q2_K, BQ_FUSED_Q3_K, BQ_FUSED_Q1_0, BQ_FUSED_Q2_0, BQ_FUSED_TQ1_0, BQ_FUSED_TQ2_0,
 	BQ_FUSED_MXFP4, BQ_FUSED_NVFP4, BQ_FUSED_IQ4_NL, BQ_FUSED_IQ4_XS, BQ_FUSED_IQ2_XXS, BQ_FUSED_IQ2_XS, BQ_FUSED_IQ2_S,
-	BQ_FUSED_IQ3_XXS, BQ_FUSED_IQ3_S, BQ_FUSED_IQ1_S, BQ_FUSED_IQ1_M, BQ_NFUSED
+	BQ_FUSED_IQ3_XXS, BQ_FUSED_IQ3_S, BQ_FUSED_IQ1_S, BQ_FUSED_IQ1_M,
+	BQ_FUSED_INT8_PLANES, BQ_FUSED_FP8_PLANES, BQ_FUSED_NVFP4_PLANES, BQ_FUSED_MXFP4_PLANES, BQ_NFUSED
 };
 
 enum bq_kernels_id { BQ_SCALAR, BQ_SIMD128, BQ_NKERNELS };
@@ -233,6 +234,7 @@ struct bq_plan {
 	uint32_t tensor_level;     /* the first level that is one for the tensor and made of a first pass; nscales: none */
 	uint32_t value_bits;       /* of a packed code */
 	uint32_t tables_nbytes;    /* for bq_prepare, aligned to 16; 0: bq_encode takes no tables */
+	uint32_t takes_importance; /* 1: importance may be given: to a kernel of blocks, heeded or not, or to a calibration that weighs errors */
 	uint32_t needs_importance; /* 1: bq_encode refuses without importance */
 	uint32_t ncodebook;        /* entries of a table of values; 0: none */
 	/* Dtypes: of the parameters' arithmetic, of the quotient, of the decoder's product, of its result. */

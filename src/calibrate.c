@@ -26,6 +26,18 @@ const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *sou
 	return bq_read(plan, source, row * plan->cols, plan->cols, scratch);
 }
 
+const float *bq_read_part(const struct bq_plan *plan, const struct bq_source *source, struct bq_part *part, float *scratch)
+{
+	struct bq_cells *cells = &part->cells;
+
+	if (plan->input == BQ_F32)
+		return bq_read(plan, source, part->value, cells->cols, scratch);
+	cells->stride = cells->cols;
+	for (size_t row = 0; row < cells->nrows; row++)
+		bq_read(plan, source, part->value + row * plan->cols, cells->cols, scratch + row * cells->cols);
+	return scratch;
+}
+
 const float *bq_importance_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row)
 {
 	const uint64_t item = (source->band->value_offset / plan->cols + row) / plan->rows_per_item;

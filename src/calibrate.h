@@ -4,6 +4,7 @@
 #ifndef BQ_CALIBRATE_H
 #define BQ_CALIBRATE_H
 
+#include "cells.h"
 #include "ideal.h"
 
 /* The weights of a band and what was given with them. */
@@ -18,6 +19,9 @@ struct bq_source {
 /* Float32 weights of the band, or of a row of it: in place where they are float32 already, else in scratch. */
 const float *bq_read(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch);
 const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch);
+
+/* The same of a part: its stride is set to that of what is returned. scratch: BQ_TILE values, or those of a row. */
+const float *bq_read_part(const struct bq_plan *plan, const struct bq_source *source, struct bq_part *part, float *scratch);
 
 /* The importance of a row of the band's values; source->importance is not null. */
 const float *bq_importance_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row);

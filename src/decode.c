@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "cells.h"
 #include "codes.h"
 #include "dtype.h"
 #include "parameters.h"
@@ -51,6 +52,16 @@ static void decode_units(const struct job *job)
 	while (bq_next_unit(plan, job->store.band, &unit));
 }
 
+static void decode_cells(const struct job *job, bq_decode_cells *decode)
+{
+	struct bq_part part;
+
+	bq_first_part(&job->store, &part);
+	do
+		decode(&part.cells, part.codes, part.scales, job->values + part.value);
+	while (bq_next_part(&job->store, &part));
+}
+
 /* The fake quantizer knows the weights' dtype and works in it; the decoder only has the planes. */
 static void choose_dtypes(struct job *job, uint32_t fake)
 {
@@ -71,6 +82,11 @@ void bq_decode(const struct bq_plan *plan, const struct bq_band *band, const voi
 
 	if (fused->decode) {
 		fused->decode(planes[0], (size_t)(band->nvalues / job.store.layout->block_values), values);
+		report->fused_values += band->nvalues;
+		return;
+	}
+	if (fused->decode_cells && !fake) {
+		decode_cells(&job, fused->decode_cells);
 		report->fused_values += band->nvalues;
 		return;
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate.h"
+#include "cells.h"
 #include "codes.h"
 #include "dtype.h"
 #include "number.h"
@@ -159,6 +160,21 @@ static void encode_units(const struct job *job)
 	job->report->generic_values += band->nvalues;
 }
 
+static void encode_cells(const struct job *job, bq_encode_cells *encode)
+{
+	const struct bq_plan *plan = job->encoder.plan;
+	struct bq_part part;
+
+	bq_first_part(&job->store, &part);
+	part.cells.work = job->encoder.work;
+	do {
+		const float *x = bq_read_part(plan, &job->source, &part, job->store.workspace.x);
+
+		job->report->overflow_blocks += encode(&part.cells, x, part.codes, part.scales);
+	} while (bq_next_part(&job->store, &part));
+	job->report->fused_values += job->source.band->nvalues;
+}
+
 /* Whether an f16 field of the blocks is infinite or NaN: with one more its exponent goes over into the sign. */
 static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, uint64_t nblocks)
 {
@@ -258,7 +274,10 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 		make_top(&job, range);
 	else if (given && !blocks_given(&job))
 		take_top(&job);
-	encode_units(&job);
+	if (fused->encode_cells && !lo && !given)
+		encode_cells(&job, fused->encode_cells);
+	else
+		encode_units(&job);
 	bq_store_shape(&job.store);
 	return BQ_OK;
 }

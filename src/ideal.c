@@ -40,25 +40,7 @@ void bq_code_range(const struct bq_plan *plan, float *min, float *max)
 }
 
 /* Exponents of the powers of two that are made of a block's largest magnitude, as E8M0 has them; highest: that of the highest
- * code. The carry is done on the bit pattern of the working dtype, so that float16's subnormals come out as the reference's. */
-static uint8_t power_carried(uint32_t work, unsigned carry, int32_t highest, float amax)
-{
-	uint32_t bits;
-	int32_t exponent;
-
-	if (work == BQ_F16) {
-		uint16_t half = bq_f16_from_f32(amax);
-
-		bits = bq_bits(bq_f32_from_f16((uint16_t)((half + (0x400u >> carry)) & 0x7C00)));
-	} else {
-		bits = (bq_bits(amax) + (0x800000u >> carry)) & 0x7F800000;
-	}
-	if (bits == BQ_F32_INFINITY || amax != amax)
-		return 255;
-	exponent = (int32_t)(bits >> 23) - highest;
-	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
-}
-
+ * code. */
 static uint8_t power_below(int32_t highest, float amax)
 {
 	const int32_t exponent = (int32_t)(bq_bits(amax) >> 23) - highest;
@@ -85,7 +67,7 @@ static void ideal_powers(const struct bq_encoder *encoder, float code_max, uint3
 	const int32_t highest = (int32_t)(bq_bits(code_max) >> 23) - 127;
 
 	for (uint32_t c = 0; c < count; c++) {
-		const uint8_t code = rules->power == BQ_POWER_CARRIED ? power_carried(encoder->work, carry, highest, scale[c])
+		const uint8_t code = rules->power == BQ_POWER_CARRIED ? bq_carried_exponent(encoder->work, carry, highest, scale[c])
 			: rules->power == BQ_POWER_BELOW          ? power_below(highest, scale[c])
 													  : power_of_logarithm(encoder->correct, highest, scale[c]);
 

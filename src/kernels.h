@@ -74,13 +74,32 @@ typedef void bq_encode_blocks(const float *x, const float *importance, const str
 	uint8_t *out);
 typedef void bq_decode_blocks(const uint8_t *in, size_t nblocks, float *out);
 
+/* Some cells of a planar format, side by side: nrows high, group wide but for the last. */
+struct bq_cells {
+	size_t nrows, cols, group;
+	size_t stride;      /* of the values: from a row to the next */
+	size_t line_nbytes; /* and of the codes */
+	uint32_t scale;     /* dtype of the innermost scale */
+	uint32_t work;      /* to encode: dtype that the scale's arithmetic is rounded to, and under one level the quotient's */
+	float outer;        /* the tensor-wide level, decoded; 1 where there is none */
+};
+
+/* Such cells in one go, straight into their planes: codes of the first row, packed, and the first cell's scale. The bytes are
+ * those of the stages, for any x. Returns how many cells of finite values have a scale that its dtype cannot hold. */
+typedef uint32_t bq_encode_cells(const struct bq_cells *cells, const float *x, uint8_t *codes, uint8_t *scales);
+/* The way back, of any bytes. */
+typedef void bq_decode_cells(const struct bq_cells *cells, const uint8_t *codes, const uint8_t *scales, float *out);
+
 struct bq_iq_grid;
 
 enum bq_weighting { BQ_UNWEIGHTED, BQ_WEIGHTED, BQ_WEIGHTED_BY_ROW, BQ_WEIGHTED_ALWAYS };
 
+/* Of blocks, or of planes: the others are null. */
 struct bq_fused {
 	bq_encode_blocks *encode;
 	bq_decode_blocks *decode;
+	bq_encode_cells *encode_cells;
+	bq_decode_cells *decode_cells;
 	uint32_t weighting; /* whether encode heeds importance, and row_sigma with it; whether it must have importance */
 	const struct bq_iq_grid *grid; /* null, or what encode's tables are of */
 };
@@ -158,7 +177,11 @@ extern const struct bq_kernels bq_kernels_simd128;
 		bq_decode_tq1_0_##isa, bq_decode_tq2_0_##isa, bq_decode_mxfp4_##isa, bq_decode_nvfp4_##isa, \
 		bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa, bq_decode_iq2_xxs_##isa, bq_decode_iq2_xs_##isa, \
 		bq_decode_iq2_s_##isa, bq_decode_iq3_xxs_##isa, bq_decode_iq3_s_##isa, bq_decode_iq1_s_##isa, \
-		bq_decode_iq1_m_##isa;
+		bq_decode_iq1_m_##isa; \
+	bq_encode_cells bq_encode_int8_planes_##isa, bq_encode_fp8_planes_##isa, bq_encode_nvfp4_planes_##isa, \
+		bq_encode_mxfp4_planes_##isa; \
+	bq_decode_cells bq_decode_int8_planes_##isa, bq_decode_fp8_planes_##isa, bq_decode_nvfp4_planes_##isa, \
+		bq_decode_mxfp4_planes_##isa;
 
 BQ_DECLARE_KERNELS(scalar)
 BQ_DECLARE_KERNELS(simd128)

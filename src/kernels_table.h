@@ -6,6 +6,7 @@
 #define K(name) BQ_JOIN(name, ISA)
 #define NUMBER(dtype, name) .to_f32[dtype] = K(name##_to_f32), .from_f32[dtype] = K(name##_from_f32)
 #define FUSED(name) .encode = K(encode_##name), .decode = K(decode_##name)
+#define PLANES(name) .encode_cells = K(encode_##name), .decode_cells = K(decode_##name)
 
 const struct bq_kernels BQ_JOIN(kernels, ISA) = {
 	NUMBER(BQ_F32, f32), NUMBER(BQ_F16, f16), NUMBER(BQ_BF16, bf16), NUMBER(BQ_F8E4M3, f8e4m3), NUMBER(BQ_F8E5M2, f8e5m2),
@@ -39,4 +40,8 @@ const struct bq_kernels BQ_JOIN(kernels, ISA) = {
 	.fused[BQ_FUSED_IQ3_S] = { FUSED(iq3_s), .weighting = BQ_WEIGHTED, .grid = &bq_iq3_s_grid },
 	.fused[BQ_FUSED_IQ1_S] = { FUSED(iq1_s), .weighting = BQ_WEIGHTED_ALWAYS, .grid = &bq_iq1_grid },
 	.fused[BQ_FUSED_IQ1_M] = { FUSED(iq1_m), .weighting = BQ_WEIGHTED, .grid = &bq_iq1_grid },
+	.fused[BQ_FUSED_INT8_PLANES] = { PLANES(int8_planes) },
+	.fused[BQ_FUSED_FP8_PLANES] = { PLANES(fp8_planes) },
+	.fused[BQ_FUSED_NVFP4_PLANES] = { PLANES(nvfp4_planes) },
+	.fused[BQ_FUSED_MXFP4_PLANES] = { PLANES(mxfp4_planes) },
 };

@@ -322,6 +322,23 @@ static inline float bq_round_to(uint32_t dtype, float x)
 	return x;
 }
 
+/* The exponent of a magnitude, one more where its significand is at least 2 - 2^-carry, less that of the highest code; as E8M0
+ * has it, 255 where the carry leaves the working dtype. It is done on the bit pattern of that dtype, so that float16's
+ * subnormals come out as compressed-tensors' do. */
+static inline uint8_t bq_carried_exponent(uint32_t work, unsigned carry, int32_t highest, float magnitude)
+{
+	uint32_t bits = bq_bits(magnitude) + (0x800000u >> carry);
+	int32_t exponent;
+
+	if (work == BQ_F16)
+		bits = bq_bits(bq_f32_from_f16((uint16_t)((bq_f16_from_f32(magnitude) + (0x400u >> carry)) & 0x7C00)));
+	bits &= BQ_F32_INFINITY;
+	if (bits == BQ_F32_INFINITY || magnitude != magnitude)
+		return 255;
+	exponent = (int32_t)(bits >> 23) - highest;
+	return (uint8_t)(bits == 0 || exponent < 0 ? 0 : exponent);
+}
+
 /* NaNs that come out of arithmetic have bits that differ between machines; ours are all this one. */
 static inline float bq_canonical(float x)
 {

@@ -292,6 +292,7 @@ static void plan_scheme(struct bq_plan *plan, const float *codebook, uint32_t ra
 	choose_work(plan, rules);
 	choose_tensor_level(plan);
 	plan->tables_nbytes = fused->grid ? bq_iq_tables_nbytes(fused->grid) : 0;
+	plan->takes_importance = fused->encode || scheme->calibration == BQ_MSE;
 	plan->needs_importance = fused->weighting == BQ_WEIGHTED_ALWAYS;
 	workspace = bq_workspace(plan, NULL, NULL);
 	EXPECT(workspace < 2 * MAX_STEP, BQ_TOO_BIG, BQ_FIELD_SCALES);

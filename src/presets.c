@@ -13,6 +13,7 @@
 #define GGML(layout_, fused_, rules_) .rules = rules_, .layout = layout_, .fused = fused_
 #define COREAI .rules = BQ_RULES_COREAI, .layout = BQ_LAYOUT_PLANES
 #define CT(layout_) .rules = BQ_RULES_COMPRESSED_TENSORS, .layout = layout_
+#define CT_FUSED(layout_, fused_) CT(layout_), .fused = fused_
 
 #define BURN(into) .rules = BQ_RULES_BURN, .layout = BQ_LAYOUT_BURN_QUANTIZED_BYTES, .pack_into = into
 
@@ -120,9 +121,9 @@ static const struct bq_preset presets[] = {
 	{ "ct:w7a16", "int7 weights in groups of 128", {
 		INT_GROUPS(7), CT(BQ_LAYOUT_PACK_QUANTIZED) } },
 	{ "ct:int8", "int8 weights with one scale per output channel; int8 activations scaled per token at run time", {
-		INT_ROWS(8), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+		INT_ROWS(8), CT_FUSED(BQ_LAYOUT_INT_QUANTIZED, BQ_FUSED_INT8_PLANES), PER_TOKEN(BQ_I8) } },
 	{ "ct:w8a8", "the same as ct:int8", {
-		INT_ROWS(8), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
+		INT_ROWS(8), CT_FUSED(BQ_LAYOUT_INT_QUANTIZED, BQ_FUSED_INT8_PLANES), PER_TOKEN(BQ_I8) } },
 	{ "ct:w2a8", "int2 weights in groups of 128, one a byte; int8 activations per token", {
 		INT_GROUPS(2), CT(BQ_LAYOUT_INT_QUANTIZED), PER_TOKEN(BQ_I8) } },
 	{ "ct:w3a8", "int3 weights in groups of 128, one a byte; int8 activations per token", {
@@ -149,19 +150,19 @@ static const struct bq_preset presets[] = {
 		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, TENSOR } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED), .act_mode = BQ_ACT_STATIC,
 		.act = { .dtype = BQ_F8E4M3, TENSOR } } },
 	{ "ct:fp8_block", "E4M3 weights in blocks of 128 x 128; E4M3 activations in groups of 128", {
-		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, BLOCK(128, 128) } }, CT(BQ_LAYOUT_FLOAT_QUANTIZED),
-		PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
+		.value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_INPUT, BLOCK(128, 128) } },
+		CT_FUSED(BQ_LAYOUT_FLOAT_QUANTIZED, BQ_FUSED_FP8_PLANES), PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
 	{ "ct:nvfp4a16", "E2M1 weights, E4M3 scales per 16, one f32 scale per tensor", {
-		NVFP4, CT(BQ_LAYOUT_NVFP4_PACK_QUANTIZED) } },
+		NVFP4, CT_FUSED(BQ_LAYOUT_NVFP4_PACK_QUANTIZED, BQ_FUSED_NVFP4_PLANES) } },
 	{ "ct:nvfp4", "weights as ct:nvfp4a16; activations likewise, their tensor scale from calibration", {
-		NVFP4, CT(BQ_LAYOUT_NVFP4_PACK_QUANTIZED), .act_mode = BQ_ACT_LOCAL, .act = { .dtype = BQ_F4E2M1, GROUP(16) },
+		NVFP4, CT_FUSED(BQ_LAYOUT_NVFP4_PACK_QUANTIZED, BQ_FUSED_NVFP4_PLANES), .act_mode = BQ_ACT_LOCAL, .act = { .dtype = BQ_F4E2M1, GROUP(16) },
 		.act_scale = BQ_F8E4M3 } },
 	{ "ct:mxfp4a16", "E2M1 weights, power-of-two scales per 32 (OCP MX)", {
-		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED) } },
+		MX(BQ_F4E2M1), CT_FUSED(BQ_LAYOUT_MXFP4_PACK_QUANTIZED, BQ_FUSED_MXFP4_PLANES) } },
 	{ "ct:mxfp4", "weights as ct:mxfp4a16; activations likewise", {
-		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED), PER_GROUP(BQ_F4E2M1, 32, BQ_E8M0) } },
+		MX(BQ_F4E2M1), CT_FUSED(BQ_LAYOUT_MXFP4_PACK_QUANTIZED, BQ_FUSED_MXFP4_PLANES), PER_GROUP(BQ_F4E2M1, 32, BQ_E8M0) } },
 	{ "ct:mxfp4xfp8", "weights as ct:mxfp4a16; E4M3 activations in groups of 128", {
-		MX(BQ_F4E2M1), CT(BQ_LAYOUT_MXFP4_PACK_QUANTIZED), PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
+		MX(BQ_F4E2M1), CT_FUSED(BQ_LAYOUT_MXFP4_PACK_QUANTIZED, BQ_FUSED_MXFP4_PLANES), PER_GROUP(BQ_F8E4M3, 128, BQ_NONE) } },
 	{ "ct:mxfp6a16", "E2M3 weights, power-of-two scales per 32", {
 		MX(BQ_F6E2M3), CT(BQ_LAYOUT_MXFP6_PACK_QUANTIZED) } },
 	{ "ct:mxfp6a8", "weights as ct:mxfp6a16; E4M3 activations with power-of-two scales per 32", {

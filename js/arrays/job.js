@@ -3,7 +3,6 @@
 
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { presetOf } from '../presets.js';
 import { isObject } from '../problems.js';
 import { Comparer } from './compare.js';
 import { GivenParameters } from './parameters.js';
@@ -40,15 +39,11 @@ function finiteNumbers(array, name) {
 	return plain;
 }
 
-/** Whether a scheme's calibration heeds importance. @param {Scheme} scheme */
-const isWeighted = ({ calibration }) =>
-	calibration === 'mse' || (typeof calibration === 'object' && 'mse' in calibration);
-
-/** @param {TensorOptions} options @returns {{ importance: Float32Array, nimportance: number }} rows of one per column */
-function importanceOf({ imatrix, shape, scheme }) {
+/** @param {TensorOptions} options @param {any} plan @returns {{ importance: Float32Array, nimportance: number }} rows of one per column */
+function importanceOf({ imatrix, shape, scheme }, plan) {
 	const cols = shape[shape.length - 1];
 	const importance = imatrix === 'ones' ? new Float32Array(cols).fill(1) : finiteNumbers(imatrix, 'imatrix');
-	if (!presetOf(scheme)?.struct.fused && !isWeighted(scheme))
+	if (!plan.takes_importance)
 		throw new BlockQuantError('bad-argument', `imatrix: ${scheme.name ?? 'this scheme'} makes no use of one`);
 	const experts = shape.at(-3) ?? 1;
 	if (importance.length !== cols && importance.length !== experts * cols) {
@@ -121,13 +116,13 @@ export class TensorJob {
 		// Ranges that are not the weights' are numbers of float32, and so are the scales made of them.
 		const correct = isFixed(options.scheme) || options.correct;
 		this.#options = { ...options, correct };
-		if (options.imatrix !== undefined) this.#more = importanceOf(options);
-		else if (this.planned.plan.needs_importance)
+		const { plan } = this.planned;
+		if (options.imatrix !== undefined) this.#more = importanceOf(options, plan);
+		else if (plan.needs_importance)
 			throw new BlockQuantError(
 				'needs-importance',
 				`${options.scheme.name} is not made without an importance matrix: give one as imatrix, or 'ones' to weigh all columns alike`,
 			);
-		const { plan } = this.planned;
 		const ranges = options.ranges === undefined ? fixedRanges(options.scheme, plan) : options.ranges;
 		if (ranges !== undefined) {
 			const { lo, hi } = rangesOf(ranges, plan);

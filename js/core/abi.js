@@ -205,6 +205,7 @@ export const Plan = struct({
 	tensor_level: 'u32',
 	value_bits: 'u32',
 	tables_nbytes: 'u32',
+	takes_importance: 'u32',
 	needs_importance: 'u32',
 	ncodebook: 'u32',
 	parameter_work: 'u32',

@@ -4,22 +4,15 @@
 #include "../dtype.h"
 #include "number.h"
 
-static inline v128_t round_to(uint32_t dtype, v128_t v)
-{
-	if (dtype == BQ_BF16)
-		return bq_f32x4_round_bf16(v);
-	return dtype == BQ_F16 ? bq_f32x4_round_f16(v) : v;
-}
-
 static inline v128_t values_of(const struct bq_dequantizer *d, v128_t v, size_t cell)
 {
 	if (d->zero)
-		v = round_to(d->work, wasm_f32x4_sub(v, wasm_v128_load32_splat(d->zero + cell)));
-	v = round_to(d->work, wasm_f32x4_mul(v, wasm_v128_load32_splat(d->scale + cell)));
+		v = bq_f32x4_round_to(d->work, wasm_f32x4_sub(v, wasm_v128_load32_splat(d->zero + cell)));
+	v = bq_f32x4_round_to(d->work, wasm_f32x4_mul(v, wasm_v128_load32_splat(d->scale + cell)));
 	if (d->min)
 		v = wasm_f32x4_sub(v, wasm_v128_load32_splat(d->min + cell));
 	v = wasm_v128_bitselect(v, bq_u32x4_splat(BQ_F32_NAN), wasm_f32x4_eq(v, v));
-	return round_to(d->result, v);
+	return bq_f32x4_round_to(d->result, v);
 }
 
 /* Sixteen bytes as four vectors of 32-bit lanes. */

@@ -47,35 +47,22 @@ INLINED void encode8(codes_of_four *four, bq_from_f32 *tail, const float *in, si
 	tail(in + i, count - i, out + i);
 }
 
-/* 32-bit lanes from their lower and upper halves. */
-INLINED v128_t lower_four(v128_t lower, v128_t upper)
-{
-	return wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11);
-}
-
-INLINED v128_t upper_four(v128_t lower, v128_t upper)
-{
-	return wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
-}
-
 /* The upper halves of eight float32 whose lower halves are zero. */
 INLINED void store_upper16(v128_t upper, float *out)
 {
 	const v128_t zero = bq_u32x4_splat(0);
 
-	wasm_v128_store(out, lower_four(zero, upper));
-	wasm_v128_store(out + 4, upper_four(zero, upper));
+	wasm_v128_store(out, bq_lower_four(zero, upper));
+	wasm_v128_store(out + 4, bq_upper_four(zero, upper));
 }
 
-/* Bytes 2 and 3 of sixteen float32: all that a value of an 8-bit format needs. */
 INLINED void store_upper8(v128_t byte2, v128_t byte3, float *out)
 {
-	const v128_t first = wasm_i8x16_shuffle(byte2, byte3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-	const v128_t second =
-		wasm_i8x16_shuffle(byte2, byte3, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+	v128_t value[4];
 
-	store_upper16(first, out);
-	store_upper16(second, out + 8);
+	bq_f32x16_from_upper(byte2, byte3, value);
+	for (int k = 0; k < 4; k++)
+		wasm_v128_store(out + 4 * k, value[k]);
 }
 
 void bq_f32_to_f32_simd128(const void *in, size_t count, float *out)
@@ -115,11 +102,11 @@ void bq_f16_to_f32_simd128(const void *in, size_t count, float *out)
 		const v128_t upper = wasm_i16x8_add(normal, wasm_v128_and(subnormal, bq_u16x8_splat(1 << 7)));
 		const v128_t implied = wasm_v128_and(subnormal, bq_u16x8_splat(113 << 7));
 
-		const v128_t first = wasm_f32x4_sub(lower_four(lower, upper), lower_four(zero, implied));
-		const v128_t second = wasm_f32x4_sub(upper_four(lower, upper), upper_four(zero, implied));
+		const v128_t first = wasm_f32x4_sub(bq_lower_four(lower, upper), bq_lower_four(zero, implied));
+		const v128_t second = wasm_f32x4_sub(bq_upper_four(lower, upper), bq_upper_four(zero, implied));
 
-		wasm_v128_store(out + i, wasm_v128_or(first, lower_four(zero, special)));
-		wasm_v128_store(out + i + 4, wasm_v128_or(second, upper_four(zero, special)));
+		wasm_v128_store(out + i, wasm_v128_or(first, bq_lower_four(zero, special)));
+		wasm_v128_store(out + i + 4, wasm_v128_or(second, bq_upper_four(zero, special)));
 	}
 	bq_f16_to_f32_scalar(codes + i, count - i, out + i);
 }
@@ -145,37 +132,7 @@ void bq_bf16_from_f32_simd128(const float *in, size_t count, void *out)
 	encode16(bq_u32x4_bf16_from_f32, bq_bf16_from_f32_scalar, in, count, out);
 }
 
-/* Sixteen E4M3 or E5M2 codes without sign to bytes 2 and 3 of float32: a table for the codes below 16, all subnormals
- * among them, and for the others their bits moved. moved is the code, or another whose value is meant.
- * base: half the difference of the exponent biases. */
-struct upper_bytes {
-	v128_t byte2, byte3;
-};
-
-INLINED struct upper_bytes decode8(
-	v128_t code, v128_t moved, int mantissa_bits, uint8_t base, v128_t table2, v128_t table3)
-{
-	const v128_t small = wasm_i8x16_lt(code, bq_u8x16_splat(16));
-	const v128_t low_mask = bq_u8x16_splat((uint8_t)(0xFF << (7 - mantissa_bits)));
-	const v128_t high_mask = bq_u8x16_splat((uint8_t)(0x7F >> (mantissa_bits + 1)));
-	/* float32's exponent begins at bit 7 of byte 2: the code's lowest exponent bit comes there. Shifts in 16-bit lanes
-	 * with a mask, since x86 has none in bytes. */
-	const v128_t low = wasm_v128_and(wasm_i16x8_shl(moved, 7 - mantissa_bits), low_mask);
-	const v128_t high = wasm_v128_and(wasm_u16x8_shr(moved, mantissa_bits + 1), high_mask);
-	const v128_t high_biased = wasm_i8x16_add(high, bq_u8x16_splat(base));
-
-	/* The swizzle gives 0 for an index above 15. */
-	return (struct upper_bytes){
-		wasm_v128_or(wasm_i8x16_swizzle(table2, code), wasm_v128_andnot(low, small)),
-		wasm_v128_or(wasm_i8x16_swizzle(table3, code), wasm_v128_andnot(high_biased, small)),
-	};
-}
-
 /* Bytes 2 and 3 of the float32 of codes 0 to 15. */
-static const uint8_t E4M3[2][16] = {
-	{ 0, 0, 0x80, 0xC0, 0, 0x20, 0x40, 0x60, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0 },
-	{ 0, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C },
-};
 static const uint8_t HALF_E4M3[2][16] = {
 	{ 0, 0x80, 0, 0x40, 0x80, 0xA0, 0xC0, 0xE0, 0, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70 },
 	{ 0, 0x3A, 0x3B, 0x3B, 0x3B, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C },
@@ -192,20 +149,15 @@ static const uint8_t E2M1[2][16] = {
 /* E4M3, whole steps of it: returns how many values. signs is 0x80, or 0 to ignore bit 7. */
 INLINED size_t decode_e4m3(const uint8_t *codes, size_t count, uint8_t signs, float *out)
 {
-	const v128_t table2 = bq_u8x16_table(E4M3[0]);
-	const v128_t table3 = bq_u8x16_table(E4M3[1]);
 	size_t i = 0;
 
 	BQ_ROLLED
 	for (; i + 16 <= count; i += 16) {
-		const v128_t code = wasm_v128_load(codes + i);
-		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
-		const struct upper_bytes value = decode8(magnitude, magnitude, 3, 120 / 2, table2, table3);
-		/* 0x7F: byte 2 is 0xF0 already. */
-		const v128_t nan = wasm_v128_and(wasm_i8x16_eq(magnitude, bq_u8x16_splat(0x7F)), bq_u8x16_splat(0x7F));
-		const v128_t top = wasm_v128_or(nan, wasm_v128_and(code, bq_u8x16_splat(signs)));
+		v128_t value[4];
 
-		store_upper8(value.byte2, wasm_v128_or(value.byte3, top), out + i);
+		bq_f32x16_from_f8e4m3(wasm_v128_load(codes + i), signs, value);
+		for (int k = 0; k < 4; k++)
+			wasm_v128_store(out + i + 4 * k, value[k]);
 	}
 	return i;
 }
@@ -234,7 +186,7 @@ void bq_f8e5m2_to_f32_simd128(const void *in, size_t count, float *out)
 	for (; i + 16 <= count; i += 16) {
 		const v128_t code = wasm_v128_load(codes + i);
 		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
-		const struct upper_bytes value = decode8(magnitude, magnitude, 2, 112 / 2, table2, table3);
+		const struct bq_upper_bytes value = bq_decode8(magnitude, magnitude, 2, 112 / 2, table2, table3);
 		const v128_t infinite = wasm_v128_and(wasm_i8x16_gt(magnitude, bq_u8x16_splat(0x7B)), bq_u8x16_splat(0x7F));
 		const v128_t quiet = wasm_v128_and(wasm_i8x16_gt(magnitude, bq_u8x16_splat(0x7C)), bq_u8x16_splat(0x40));
 		const v128_t top = wasm_v128_or(infinite, wasm_v128_xor(code, magnitude));
@@ -358,7 +310,7 @@ void bq_ggml_ue4m3_to_f32_simd128(const void *in, size_t count, float *out)
 		const v128_t code = wasm_v128_load(codes + i);
 		const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
 		const v128_t halved = wasm_i8x16_sub(magnitude, bq_u8x16_splat(8)); /* one off the exponent */
-		const struct upper_bytes value = decode8(magnitude, halved, 3, 120 / 2, table2, table3);
+		const struct bq_upper_bytes value = bq_decode8(magnitude, halved, 3, 120 / 2, table2, table3);
 		const v128_t none = wasm_i8x16_eq(code, bq_u8x16_splat(0x7F));
 
 		store_upper8(wasm_v128_andnot(value.byte2, none), wasm_v128_andnot(value.byte3, none), out + i);

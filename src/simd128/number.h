@@ -139,6 +139,14 @@ static inline v128_t bq_f32x4_round_bf16(v128_t x)
 	return wasm_v128_and(bq_f32x4_near_bf16(x), bq_u32x4_splat(0xFFFF0000));
 }
 
+/* bq_round_to. */
+static inline v128_t bq_f32x4_round_to(uint32_t dtype, v128_t x)
+{
+	if (dtype == BQ_BF16)
+		return bq_f32x4_round_bf16(x);
+	return dtype == BQ_F16 ? bq_f32x4_round_f16(x) : x;
+}
+
 static inline v128_t bq_u32x4_bf16_from_f32(v128_t x)
 {
 	return wasm_u32x4_shr(bq_f32x4_near_bf16(x), 16);
@@ -234,6 +242,74 @@ static inline v128_t bq_u32x4_ggml_ue4m3_from_f32(v128_t x)
 	const v128_t normal = wasm_v128_bitselect(bq_u32x4_splat(0x7E), rounded, high);
 
 	return wasm_v128_and(wasm_v128_bitselect(steps, normal, subnormal), positive);
+}
+
+/* 32-bit lanes from their lower and upper halves. */
+static inline v128_t bq_lower_four(v128_t lower, v128_t upper)
+{
+	return wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11);
+}
+
+static inline v128_t bq_upper_four(v128_t lower, v128_t upper)
+{
+	return wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+/* Bytes 2 and 3 of sixteen float32, all that a value of an 8-bit format or bfloat16 needs, to four vectors. */
+static inline void bq_f32x16_from_upper(v128_t byte2, v128_t byte3, v128_t out[4])
+{
+	const v128_t zero = bq_u32x4_splat(0);
+	const v128_t first = wasm_i8x16_shuffle(byte2, byte3, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const v128_t second =
+		wasm_i8x16_shuffle(byte2, byte3, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+
+	out[0] = bq_lower_four(zero, first);
+	out[1] = bq_upper_four(zero, first);
+	out[2] = bq_lower_four(zero, second);
+	out[3] = bq_upper_four(zero, second);
+}
+
+/* Sixteen E4M3 or E5M2 codes without sign to bytes 2 and 3 of float32: a table for the codes below 16, all subnormals
+ * among them, and for the others their bits moved. moved is the code, or another whose value is meant.
+ * base: half the difference of the exponent biases. */
+struct bq_upper_bytes {
+	v128_t byte2, byte3;
+};
+
+static inline struct bq_upper_bytes bq_decode8(
+	v128_t code, v128_t moved, int mantissa_bits, uint8_t base, v128_t table2, v128_t table3)
+{
+	const v128_t small = wasm_i8x16_lt(code, bq_u8x16_splat(16));
+	const v128_t low_mask = bq_u8x16_splat((uint8_t)(0xFF << (7 - mantissa_bits)));
+	const v128_t high_mask = bq_u8x16_splat((uint8_t)(0x7F >> (mantissa_bits + 1)));
+	/* float32's exponent begins at bit 7 of byte 2: the code's lowest exponent bit comes there. Shifts in 16-bit lanes
+	 * with a mask, since x86 has none in bytes. */
+	const v128_t low = wasm_v128_and(wasm_i16x8_shl(moved, 7 - mantissa_bits), low_mask);
+	const v128_t high = wasm_v128_and(wasm_u16x8_shr(moved, mantissa_bits + 1), high_mask);
+	const v128_t high_biased = wasm_i8x16_add(high, bq_u8x16_splat(base));
+
+	/* The swizzle gives 0 for an index above 15. */
+	return (struct bq_upper_bytes){
+		wasm_v128_or(wasm_i8x16_swizzle(table2, code), wasm_v128_andnot(low, small)),
+		wasm_v128_or(wasm_i8x16_swizzle(table3, code), wasm_v128_andnot(high_biased, small)),
+	};
+}
+
+/* Sixteen E4M3 codes. signs is 0x80, or 0 to ignore bit 7. */
+static inline void bq_f32x16_from_f8e4m3(v128_t code, uint8_t signs, v128_t out[4])
+{
+	/* Bytes 2 and 3 of the float32 of codes 0 to 15. */
+	static const uint8_t table[2][16] = {
+		{ 0, 0, 0x80, 0xC0, 0, 0x20, 0x40, 0x60, 0x80, 0x90, 0xA0, 0xB0, 0xC0, 0xD0, 0xE0, 0xF0 },
+		{ 0, 0x3B, 0x3B, 0x3B, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C, 0x3C },
+	};
+	const v128_t magnitude = wasm_v128_and(code, bq_u8x16_splat(0x7F));
+	const struct bq_upper_bytes value = bq_decode8(magnitude, magnitude, 3, 120 / 2, bq_u8x16_table(table[0]), bq_u8x16_table(table[1]));
+	/* 0x7F: byte 2 is 0xF0 already. */
+	const v128_t nan = wasm_v128_and(wasm_i8x16_eq(magnitude, bq_u8x16_splat(0x7F)), bq_u8x16_splat(0x7F));
+	const v128_t top = wasm_v128_or(nan, wasm_v128_and(code, bq_u8x16_splat(signs)));
+
+	bq_f32x16_from_upper(value.byte2, wasm_v128_or(value.byte3, top), out);
 }
 
 #endif

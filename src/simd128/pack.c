@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pack.c - codes of a row to bits and back, simd128: widths 4 and 8; the odd ones, whose codes straddle words, are scalar.
  */
-#include "number.h"
-
-/* Thirty-two codes, at most 15 each, to sixteen bytes: even places low, odd places high. */
-static inline v128_t nibbles(v128_t first, v128_t second)
-{
-	const v128_t low = bq_u16x8_splat(0x000F);
-
-	first = wasm_v128_or(wasm_v128_and(first, low), wasm_u16x8_shr(first, 4));
-	second = wasm_v128_or(wasm_v128_and(second, low), wasm_u16x8_shr(second, 4));
-	first = wasm_v128_and(first, bq_u16x8_splat(0x00FF));
-	second = wasm_v128_and(second, bq_u16x8_splat(0x00FF));
-	return wasm_u8x16_narrow_i16x8(first, second);
-}
+#include "nibbles.h"
 
 /* Packs whole groups of 32 codes of 4 bits; returns how many codes that was. */
 static size_t pack_fours(const uint8_t *codes, size_t count, unsigned offset, uint8_t *out)
@@ -26,7 +14,7 @@ static size_t pack_fours(const uint8_t *codes, size_t count, unsigned offset, ui
 		v128_t first = wasm_v128_and(wasm_i8x16_add(wasm_v128_load(codes + i), plus), mask);
 		v128_t second = wasm_v128_and(wasm_i8x16_add(wasm_v128_load(codes + i + 16), plus), mask);
 
-		wasm_v128_store(out + i / 2, nibbles(first, second));
+		wasm_v128_store(out + i / 2, bq_nibbles(first, second));
 	}
 	return whole;
 }

@@ -27,7 +27,7 @@ static void print_structs(void)
 		FIELD(bq_plan, rank), FIELD(bq_plan, first_axis), FIELD(bq_plan, unit_height), FIELD(bq_plan, unit_rows), FIELD(bq_plan, step_rows),
 		FIELD(bq_plan, cols), FIELD(bq_plan, group), FIELD(bq_plan, cells_per_unit), FIELD(bq_plan, packed_axis), FIELD(bq_plan, line_nbytes),
 		FIELD(bq_plan, workspace_nbytes), FIELD(bq_plan, tensor_level), FIELD(bq_plan, value_bits), FIELD(bq_plan, tables_nbytes),
-		FIELD(bq_plan, needs_importance), FIELD(bq_plan, ncodebook),
+		FIELD(bq_plan, takes_importance), FIELD(bq_plan, needs_importance), FIELD(bq_plan, ncodebook),
 		FIELD(bq_plan, parameter_work), FIELD(bq_plan, encode_work), FIELD(bq_plan, decode_work), FIELD(bq_plan, result),
 		FIELD(bq_plan, dims), FIELD(bq_plan, nvalues), FIELD(bq_plan, nbytes), FIELD(bq_plan, nitems), FIELD(bq_plan, rows_per_item),
 		FIELD(bq_plan, steps_per_item), FIELD(bq_plan, plane),

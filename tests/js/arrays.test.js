@@ -284,6 +284,11 @@ const bad = {
 		'bad-argument',
 		/no use/,
 	],
+	'an imatrix without use for the kernel of the preset': [
+		() => quantize(data, { scheme: 'nvfp4a16', shape: [1, 256], imatrix: new Float32Array(256).fill(1) }),
+		'bad-argument',
+		/no use/,
+	],
 	'a policy that is none': [
 		() => quantize(data, { scheme: 'q4_0', shape: [256], nonfinite: 'zero' }),
 		'bad-argument',

@@ -52,7 +52,7 @@ for (const kernels of kernelRows) {
 			}
 		});
 
-		test(`compressed-tensors, ${kernels}: every case of ${folder}`, async () => {
+		test(`compressed-tensors, ${kernels}: every case of ${folder} in both paths`, async () => {
 			await ready(kernels);
 			const cases = ctCases(folder);
 			for (const name of SLICE) assert.equal(cases.filter(({ scheme }) => scheme === name).length, 9, name);
@@ -72,19 +72,28 @@ for (const kernels of kernelRows) {
 				// INT8 and W8A8 are two names of one scheme; the grids of arguments have none.
 				if (/^[A-Z]/.test(said))
 					assert.equal(scheme.name, `ct:${said === 'W8A8' ? 'int8' : said.toLowerCase()}`);
-				const { infos, stored, values, report } = throughCore({ scheme, shape, dtype, data });
-				assert.deepEqual(infos.map((plane) => plane.name).sort(), Object.keys(expected).sort(), name);
-				infos.forEach((plane, p) => {
-					const plain = expected[plane.name];
-					assert.deepEqual([plane.dtype, plane.shape], [plain.dtype, plain.shape], `${name} ${plane.name}`);
-					sameBytes(stored[p], plain.bytes, `${name} ${plane.name}`);
-				});
-				assert.equal(report.genericValues, data.length, name);
-				const decoded =
-					decodedDtype === 'f32'
-						? bytesOf(values)
-						: theCore().convert('f32', decodedDtype, values.length, values, 2 * values.length);
-				assert.equal(sha256(decoded), decodedSha256, `${name}, decoded`);
+				const hasKernel = presets().get(scheme.name)?.struct.fused > 0;
+				for (const each of hasKernel ? [scheme, unnamed(scheme)] : [scheme]) {
+					const fused = hasKernel && each === scheme;
+					const what = `${name}${fused ? '' : ', generic'}`;
+					const { infos, stored, values, report } = throughCore({ scheme: each, shape, dtype, data });
+					assert.deepEqual(infos.map((plane) => plane.name).sort(), Object.keys(expected).sort(), what);
+					infos.forEach((plane, p) => {
+						const plain = expected[plane.name];
+						assert.deepEqual(
+							[plane.dtype, plane.shape],
+							[plain.dtype, plain.shape],
+							`${what} ${plane.name}`,
+						);
+						sameBytes(stored[p], plain.bytes, `${what} ${plane.name}`);
+					});
+					assert.equal(fused ? report.fusedValues : report.genericValues, data.length, what);
+					const decoded =
+						decodedDtype === 'f32'
+							? bytesOf(values)
+							: theCore().convert('f32', decodedDtype, values.length, values, 2 * values.length);
+					assert.equal(sha256(decoded), decodedSha256, `${what}, decoded`);
+				}
 				compared++;
 			}
 			assert.ok(compared >= 9 * SLICE.length);

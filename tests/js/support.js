@@ -35,11 +35,11 @@ export function unnamed(scheme) {
 	return same;
 }
 
-/** Whether a preset is not made without an imatrix. */
-export function needsImatrix({ name }) {
+/** Whether a preset may be given an imatrix, and whether it is not made without one. */
+export const [takesImatrix, needsImatrix] = ['takes_importance', 'needs_importance'].map((field) => ({ name }) => {
 	const preset = presets().get(name);
-	return preset !== undefined && planTensor(preset.scheme, [256, 256], 'f32').plan.needs_importance === 1;
-}
+	return preset !== undefined && planTensor(preset.scheme, [256, 256], 'f32').plan[field] === 1;
+});
 
 /** The golden sets that are here: the project's own, and the larger shared one where it is checked out. */
 export const goldenFolders = [join(root, 'tests/golden'), join(root, '../shared/golden')].filter((folder) =>

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ * nibbles.h - two codes of 4 bits a byte, the one at the even place in the low half.
+ */
+#ifndef BQ_SIMD128_NIBBLES_H
+#define BQ_SIMD128_NIBBLES_H
+
+#include "number.h"
+
+/* Thirty-two codes, at most 15 each, to sixteen bytes. */
+static inline v128_t bq_nibbles(v128_t first, v128_t second)
+{
+	const v128_t byte = bq_u16x8_splat(0x00FF);
+
+	first = wasm_v128_and(wasm_v128_or(first, wasm_u16x8_shr(first, 4)), byte);
+	second = wasm_v128_and(wasm_v128_or(second, wasm_u16x8_shr(second, 4)), byte);
+	return wasm_u8x16_narrow_i16x8(first, second);
+}
+
+#endif
