@@ -26,11 +26,11 @@ static inline float bq_largest_of_cell(const struct bq_cells *cells, const float
 static inline float bq_store_scale(const struct bq_cells *cells, float largest, float highest, uint8_t *stored)
 {
 	const struct bq_dtype_info *info = bq_dtype(cells->scale);
-	float scale = bq_canonical(bq_round_to(cells->work, largest / highest));
+	float scale = bq_round_to(cells->work, largest / highest);
 
 	if (cells->scale != cells->work)
 		scale = bq_clamp_f32(scale, info->min, info->max);
-	scale = bq_round_to(cells->scale, scale);
+	scale = bq_canonical(bq_round_to(cells->scale, scale));
 	scale = scale == 0 ? info->epsilon : scale;
 	bq_kernels_scalar.from_f32[cells->scale](&scale, 1, stored);
 	return scale;
