@@ -107,6 +107,8 @@ const mutations = [
 	['src/scalar/ggml_mxfp4.c', 'correct && code < 0 ? 0 : code', 'code', 'correct is ignored'],
 	['src/encode.c', 'layout->scattered_half(block) & 0x7C00u', '0u', "iq1_m's scale overflows unseen"],
 	['src/encode.c', 'if (has_halves && !any_overflow', 'if (!any_overflow', 'a NaN where no scale is f16'],
+	['src/encode.c', 'return any >> 31;', 'return 0;', 'weights that are not finite, in ranges that show them'],
+	['src/encode.c', '!bq_skips_nan(&job->encoder)', '1', 'a NaN that ranges pass over'],
 	['src/encode.c', 'plan->needs_importance && !importance', '0', 'importance that must be'],
 	[
 		'src/parameters.c',

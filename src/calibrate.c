@@ -70,8 +70,7 @@ static void choose_range(const struct bq_encoder *encoder, float lo, float hi, f
 		set_range(encoder, -INFINITY, INFINITY, to_lo, to_hi);
 }
 
-/* Whether a range is that of the numbers beside a NaN. */
-static int skips_nan(const struct bq_encoder *encoder)
+int bq_skips_nan(const struct bq_encoder *encoder)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 
@@ -82,7 +81,7 @@ static void measure(const struct bq_encoder *encoder, const struct bq_source *so
 	const struct bq_workspace *w)
 {
 	const struct bq_plan *plan = encoder->plan;
-	const int skip_nan = skips_nan(encoder);
+	const int skip_nan = bq_skips_nan(encoder);
 
 	memset(w->lo, 0, unit->ncells[0] * sizeof(float));
 	memset(w->hi, 0, unit->ncells[0] * sizeof(float));
@@ -285,7 +284,7 @@ void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source,
 		const size_t count = source->band->nvalues - at < BQ_TILE ? (size_t)(source->band->nvalues - at) : BQ_TILE;
 		const float *x = bq_read(plan, source, at, count, w->x);
 
-		encoder->kernels->range(x, count, count, skips_nan(encoder), &range->lo, &range->hi);
+		encoder->kernels->range(x, count, count, bq_skips_nan(encoder), &range->lo, &range->hi);
 		if (plan->scheme.calibration == BQ_ABSMEAN)
 			bq_add_magnitudes(x, count, range->sum);
 	}

@@ -26,6 +26,9 @@ const float *bq_read_part(const struct bq_plan *plan, const struct bq_source *so
 /* The importance of a row of the band's values; source->importance is not null. */
 const float *bq_importance_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row);
 
+/* Whether a block's range is that of the numbers beside a NaN. */
+int bq_skips_nan(const struct bq_encoder *encoder);
+
 /* Ranges of a unit's blocks into workspace->lo, hi; with signed extents, lo: the value of the largest magnitude. */
 void bq_calibrate(const struct bq_encoder *encoder, const struct bq_source *source, const struct bq_unit *unit,
 	const struct bq_workspace *workspace);

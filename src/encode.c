@@ -23,6 +23,7 @@ struct job {
 	const void *const *given; /* codes of parameters by role, or null */
 	struct bq_report *report;
 	struct bq_context context; /* of a fused kernel */
+	int has_infinite_range; /* of some block that was measured */
 };
 
 static void count_nonfinite(const struct bq_plan *plan, const struct bq_band *band, const void *weights, struct bq_report *report)
@@ -96,8 +97,24 @@ static int blocks_given(const struct job *job)
 	return job->given && job->given[BQ_ROLE_SCALE0];
 }
 
+/* Whether ranges that are measured say where to look for weights that are not finite: such a weight is in no finite range. */
+static int ranges_show_nonfinite(const struct job *job)
+{
+	return !job->given && !job->source.lo && !bq_skips_nan(&job->encoder);
+}
+
+static int has_infinite_range(const struct bq_workspace *w, uint32_t ncells)
+{
+	uint32_t any = 0;
+
+	/* With one more the exponent of what is not finite goes over into the sign. */
+	for (uint32_t c = 0; c < ncells; c++)
+		any |= ((bq_bits(w->lo[c]) & 0x7F800000) + 0x00800000) | ((bq_bits(w->hi[c]) & 0x7F800000) + 0x00800000);
+	return any >> 31;
+}
+
 /* The parameters of a unit, from what is given or from the ranges in the workspace. */
-static void make_parameters(const struct job *job, const struct bq_unit *unit)
+static void make_parameters(struct job *job, const struct bq_unit *unit)
 {
 	struct bq_codes codes;
 
@@ -108,6 +125,7 @@ static void make_parameters(const struct job *job, const struct bq_unit *unit)
 		return;
 	}
 	bq_calibrate(&job->encoder, &job->source, unit, &job->store.workspace);
+	job->has_infinite_range |= has_infinite_range(&job->store.workspace, unit->ncells[0]);
 	job->report->overflow_blocks += bq_make_parameters(&job->encoder, unit, &job->store.workspace, &codes);
 }
 
@@ -137,7 +155,7 @@ static void take_top(struct job *job)
 	bq_take_top(&job->encoder, &job->store.workspace, &codes);
 }
 
-static void encode_units(const struct job *job)
+static void encode_units(struct job *job)
 {
 	const struct bq_plan *plan = job->encoder.plan;
 	const struct bq_band *band = job->source.band;
@@ -259,6 +277,8 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 		.store = bq_store_of(plan, band, planes, workspace), .given = given, .report = report,
 		.context = { .tables = tables, .correct = correct },
 	};
+	const int by_cells = fused->encode_cells && !lo && !given;
+	const int shown_by_ranges = !range && !by_cells && ranges_show_nonfinite(&job);
 
 	if (plan->needs_importance && !importance)
 		return BQ_NEEDS_IMPORTANCE;
@@ -266,18 +286,21 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 		encode_fused(&job, fused);
 		return BQ_OK;
 	}
-	if (!range)
-		count_nonfinite(plan, band, weights, report); /* else bq_range has */
+	/* With a range bq_range has counted. */
+	if (!range && !shown_by_ranges)
+		count_nonfinite(plan, band, weights, report);
 	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.store.layout->block_values && !job.store.layout->pack))
 		return BQ_NEEDS_KERNEL;
 	if (range)
 		make_top(&job, range);
 	else if (given && !blocks_given(&job))
 		take_top(&job);
-	if (fused->encode_cells && !lo && !given)
+	if (by_cells)
 		encode_cells(&job, fused->encode_cells);
 	else
 		encode_units(&job);
+	if (shown_by_ranges && job.has_infinite_range)
+		count_nonfinite(plan, band, weights, report);
 	bq_store_shape(&job.store);
 	return BQ_OK;
 }
