@@ -73,7 +73,7 @@ function readSet(folder) {
 /** The same with the ranges that an observer finds. */
 export function withRanges({ data, scheme, ...options }) {
 	const observer = createObserver(scheme, { target: 'weight' });
-	observer.observe(data, options);
+	observer.observe(data, { shape: options.shape, dtype: options.dtype });
 	return { data, scheme, ...options, ranges: observer.ranges };
 }
 
