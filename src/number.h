@@ -345,7 +345,7 @@ static inline float bq_canonical(float x)
 	return x != x ? bq_float(BQ_F32_NAN) : x;
 }
 
-/* NaN stays. */
+/* NaN stays, but compilers make f32.min of this, whose NaN has either sign in wasm: bq_canonical comes after it, not before. */
 static inline float bq_clamp_f32(float x, float min, float max)
 {
 	x = x < min ? min : x;

@@ -175,8 +175,8 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 		int any = 0;
 
 		for (uint32_t i = 0; i < here; i++) {
-			x[i] = bq_canonical(rounded[i]);
-			x[i] = clamps ? bq_clamp_f32(x[i], info->min, info->max) : x[i];
+			x[i] = clamps ? bq_clamp_f32(rounded[i], info->min, info->max) : rounded[i];
+			x[i] = bq_canonical(x[i]);
 		}
 		round_parameters(encoder, dtype, here, x, rounded, codes);
 		/* Mostly there is none: 0, infinite or NaN. */

@@ -39,8 +39,7 @@ static uint8_t integer(const struct bq_quantizer *q, float v, float after)
 
 static uint8_t minifloat(const struct bq_quantizer *q, float v, size_t cell)
 {
-	v = v != v ? bq_float(BQ_F32_NAN) : v;
-	v = bq_clamp_f32(v, q->code_min, q->code_max);
+	v = bq_canonical(bq_clamp_f32(v, q->code_min, q->code_max));
 	if (v == 0 && bq_drops_negative_zero(q, cell))
 		return 0;
 	switch (q->value) {

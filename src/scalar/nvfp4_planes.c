@@ -12,7 +12,6 @@
 static float store_scale(const struct bq_cells *cells, float largest, uint8_t *stored)
 {
 	const float ideal = bq_round_to(cells->work, largest / 6);
-	/* Canonical last: compilers make f32.min of the clamp, whose NaN has either sign in wasm. */
 	const uint8_t code = bq_f8e4m3_from_f32(bq_canonical(bq_clamp_f32(cells->outer * ideal, 0, 448)));
 
 	*stored = code ? code : LEAST_CODE;
