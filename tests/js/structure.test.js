@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { mutants } from '../../scripts/mutants.mjs';
 import { root } from './support.js';
 
 const files = (folder, pattern) =>
@@ -122,4 +123,9 @@ test('models know no kind of file: what each kind is, its row in js/containers.j
 			/from '\.\.\/(burn|compressed-tensors|coreai|gguf|safetensors)\//,
 			name,
 		);
+});
+
+test('each mutant changes one place of its file', () => {
+	const lost = mutants.filter(({ file, from }) => read(file).split(from).length !== 2);
+	assert.deepEqual(lost, []);
 });
