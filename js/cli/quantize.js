@@ -141,9 +141,11 @@ function totalsOf({ tensors, totals }) {
 }
 
 /** @param {Plan} plan */
-function quantizedText({ target, scheme, totals: { tensors, quantized } }) {
+function quantizedText({ target, scheme, tensors, totals: { quantized } }) {
 	const done = scheme === null ? 'converted' : 'quantized';
-	return `${quantized} of ${tensors} tensors ${done} to ${target}, ${tensors - quantized} kept`;
+	const others = tensors.filter(({ fallback }) => fallback).length;
+	const all = `${quantized - others} of ${tensors.length} tensors ${done} to ${target}`;
+	return `${all}${others ? `, ${others} made into another type` : ''}, ${tensors.length - quantized} kept`;
 }
 
 /** @param {ReturnType<typeof totalsOf>} totals */

@@ -74,12 +74,11 @@ describe('quantize', () => {
 	});
 
 	it('warns of tensors that become another type', () => {
-		const { status, stderr } = run('quantize', odd, at('odd.gguf'), '--scheme', 'Q4_K_S', '--pure');
+		const { status, stdout, stderr } = run('quantize', odd, at('odd.gguf'), '--scheme', 'Q4_K_S', '--pure');
 		assert.equal(status, 0);
-		assert.match(
-			stderr,
-			/warning: \d+ tensors become ggml:q5_0 instead: the rows of 192 are no whole blocks of Q4_K/,
-		);
+		const [, others] =
+			/warning: (\d+) tensors become ggml:q5_0 instead: the rows of 192 are no whole blocks of Q4_K/.exec(stderr);
+		assert.match(stdout, new RegExp(`quantized to ggml:q4_k, ${others} made into another type, \\d+ kept\\n`));
 		assert.equal(sha256(at('odd.gguf')), expected('odd-f16.gguf', 'Q4_K_S'));
 	});
 
