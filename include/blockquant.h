@@ -97,7 +97,7 @@ struct bq_scheme {
 	uint32_t codebook; /* entries of the table, if value is BQ_CODEBOOK, else 0 */
 	uint32_t nscales;
 	struct bq_level scale[BQ_MAX_LEVELS]; /* inner to outer; dtype BQ_INPUT: as the weights */
-	uint32_t zero;                        /* dtype of an integer zero point beside the innermost scale, or BQ_NONE */
+	uint32_t zero;                        /* dtype of a zero point beside the innermost scale, or BQ_NONE */
 	uint32_t symmetric;                   /* 1, with a zero point or mins: the range of a block is widened to [-A, A] */
 	uint32_t nmins;
 	struct bq_level min[BQ_MAX_LEVELS]; /* what is subtracted after scaling, stored positive */
@@ -177,7 +177,7 @@ enum bq_status {
 	BQ_BAD_LEVELS,       /* no scale, more than BQ_MAX_LEVELS, or mins whose levels are not the scales' */
 	BQ_BAD_LEVEL_DTYPE,  /* a level's dtype cannot hold a scale there */
 	BQ_BAD_BLOCK,        /* more axes than the tensor, or a level's block is no multiple of the one inside it */
-	BQ_BAD_ZERO,         /* a zero point with float values, with mins, or narrower than the value */
+	BQ_BAD_ZERO,         /* a zero point with mins, narrower than the value, or with floats other than E4M3 */
 	BQ_BAD_RULES,        /* no such row, or the row lacks what the scheme needs */
 	BQ_BAD_LAYOUT,       /* no such row, or the layout has no place for what the scheme stores */
 	BQ_BAD_FUSED,        /* no such kernel, or it does not do this scheme */

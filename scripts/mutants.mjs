@@ -205,7 +205,7 @@ export const mutants = [
 		'the highest code of q3_k and q6_k',
 	],
 	['src/ideal.c', 'divisor = (max - min) / 2', 'divisor = max', 'int4 divides by 7, not by 7.5'],
-	['src/ideal.c', 'rintf(bq_clamp', 'roundf(bq_clamp', 'zero points half away'],
+	['src/ideal.c', '? rintf(point)', '? roundf(point)', 'zero points half away'],
 	[
 		'src/parameters.c',
 		'multiplier = bq_round_to(encoder->work, 1 / amax)',
@@ -281,5 +281,18 @@ export const mutants = [
 	['src/observe.c', 'scale[0], row)', 'scale[0], 0)', 'all rows in the first cells of a unit'],
 	['src/observe.c', 'rest = (float)(1 - constant)', 'rest = 1 - (float)constant', '1 - c in float32'],
 	['src/observe.c', 'bq_round_to(dtype, weight * batch[i])', 'weight * batch[i]', 'one rounding less'],
+	['src/ideal.c', 'bq_is_integer(scheme->zero) ?', '1 ?', 'a zero point of FP8 that is whole'],
+	[
+		'src/check.c',
+		'scheme->zero == scheme->value && !scheme->symmetric',
+		'scheme->zero == scheme->value',
+		'a zero point of FP8 with symmetric',
+	],
+	[
+		'src/simd128/encode.c',
+		'encode_groups(q, MINIFLOATS, 1,',
+		'encode_groups(q, MINIFLOATS, 0,',
+		'zero points of FP8 are not added',
+	],
 	['src/plan.c', 'workspace < 2 * MAX_STEP', 'workspace < 16 * MAX_STEP', 'a workspace that 32 bits do not hold'],
 ].map(([file, from, to, why]) => ({ file, from, to, why }));

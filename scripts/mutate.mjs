@@ -105,7 +105,16 @@ function javascript() {
 		['-DCMAKE_BUILD_TYPE=Release', '-DBLOCKQUANT_WERROR=OFF'],
 		'core',
 	);
-	const names = ['golden', 'builds', 'burn-golden', 'coreai-golden', 'calibrations', 'codebooks', 'equivalences'];
+	const names = [
+		'golden',
+		'builds',
+		'burn-golden',
+		'coreai-golden',
+		'calibrations',
+		'codebooks',
+		'equivalences',
+		'ct-numeric',
+	];
 	const files = names.map((name) => `tests/js/${name}.test.js`);
 	const { status, stdout } = run([process.execPath, '--test', '--test-reporter=tap', ...files]);
 	if (status === 0) return '';

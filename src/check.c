@@ -111,8 +111,13 @@ static void check_offset(const struct bq_scheme *scheme, const struct bq_rules *
 	EXPECT(scheme->symmetric <= 1 && (!scheme->symmetric || scheme->zero || scheme->nmins), BQ_BAD_ZERO, BQ_FIELD_SYMMETRIC);
 	if (!scheme->zero && !scheme->nmins)
 		return;
-	EXPECT(bq_is_integer(scheme->value) && !(scheme->zero && scheme->nmins), BQ_BAD_ZERO, field);
-	EXPECT(!scheme->zero || (zero->kind == value->kind && zero->bits >= value->bits), BQ_BAD_ZERO, field);
+	EXPECT(!(scheme->zero && scheme->nmins), BQ_BAD_ZERO, field);
+	/* The distance of two codes of E5M2 is more than float16 holds. */
+	if (value->kind == BQ_KIND_FLOAT)
+		EXPECT(scheme->value == BQ_F8E4M3 && scheme->zero == scheme->value && !scheme->symmetric && !rules->zero_after, BQ_BAD_ZERO,
+			field);
+	else
+		EXPECT(bq_is_integer(scheme->value) && (!scheme->zero || (zero->kind == value->kind && zero->bits >= value->bits)), BQ_BAD_ZERO, field);
 	if (scheme->calibration == BQ_SEARCH)
 		return;
 	EXPECT(rules->extent == BQ_ABSOLUTE && (rules->outer == BQ_OUTER_FACTOR || scheme->nscales == 1), BQ_BAD_RULES, field);

@@ -135,7 +135,8 @@ float bq_zero_point(const struct bq_encoder *encoder, float min, float max, floa
 
 	if (encoder->rules->zero_after)
 		point = rintf(point);
-	point = rintf(bq_clamp_f32(bq_round_to(encoder->work, min - point), min, max));
+	point = bq_clamp_f32(bq_round_to(encoder->work, min - point), min, max);
+	point = bq_is_integer(scheme->zero) ? rintf(point) : point;
 	if (scheme->symmetric)
 		point = truncf((max + min + 1) / 2);
 	point = bq_clamp_f32(point, zero->min, zero->max);

@@ -261,11 +261,10 @@ uint32_t bq_make_parameters(const struct bq_encoder *encoder, const struct bq_un
 	for (uint32_t c = 0; encoder->rules->zero_scale == BQ_LEAST && c < ncells; c++)
 		overflows += w->scale[0][c] == 0 && w->lo[c] < w->hi[c] && finite_range(w, c);
 	bq_code_range(plan, &min, &max);
-	for (uint32_t c = 0; scheme->zero && c < ncells; c++) {
-		if (encoder->rules->zero_after && w->scale[0][c] > 0)
-			w->zero[c] = bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]);
-		codes->zero[c] = (uint8_t)(int32_t)w->zero[c];
-	}
+	for (uint32_t c = 0; scheme->zero && encoder->rules->zero_after && c < ncells; c++)
+		w->zero[c] = w->scale[0][c] > 0 ? bq_zero_point(encoder, min, max, w->lo[c], w->scale[0][c]) : w->zero[c];
+	if (scheme->zero)
+		round_parameters(encoder, scheme->zero, ncells, w->zero, w->zero, codes->zero);
 	bq_divisors(encoder->rules, ncells, encoder->rules->against == BQ_IDEAL ? w->ideal : w->scale[0], w->scale[0]);
 	return overflows;
 }

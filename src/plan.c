@@ -149,7 +149,7 @@ static struct bq_plane *add_grid(struct bq_plan *plan, uint32_t role, const stru
 static void add_zeros(struct bq_plan *plan, const struct bq_layout *layout, uint32_t user_rank)
 {
 	const struct bq_dtype_info *zero = bq_dtype(plan->scheme.zero);
-	uint32_t bytes = zero->kind == BQ_KIND_SIGNED ? BQ_I8 : BQ_U8;
+	uint32_t bytes = zero->kind == BQ_KIND_SIGNED ? BQ_I8 : zero->kind == BQ_KIND_UNSIGNED ? BQ_U8 : plan->scheme.zero;
 	struct bq_plane *plane = add_grid(plan, BQ_ROLE_ZERO, &plan->scheme.scale[0], bytes, user_rank);
 	uint64_t words;
 

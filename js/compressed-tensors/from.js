@@ -24,6 +24,9 @@ const FORMAT_SCALES = {
 	'mxfp8-quantized': 'e8m0',
 };
 
+/** Dtypes of the zero points of integers and floats, as the package infers them. @type {Record<string, string>} */
+const ZERO_DTYPES = { int: 'torch.int8', float: 'torch.float8_e4m3fn' };
+
 /** @param {string} field @param {string} message @returns {never} */
 function refuse(field, message) {
 	throw new BlockQuantError('bad-scheme', `${field}: ${message}`);
@@ -69,8 +72,10 @@ export function scaleOf(where, { scale_dtype: said, type, group_size: group }) {
 /** The dtype of zero points, none if symmetric. @param {string} where @param {QuantizationArgs} args @param {string} value */
 export function zeroOf(where, { symmetric, type, zp_dtype: said }, value) {
 	if (symmetric) return undefined;
-	if (type === 'float') return refuse(`${where}.symmetric`, 'float values have no zero point; expected true');
-	return said === 'torch.int8' ? value : refuse(`${where}.zp_dtype`, `expected torch.int8, got ${said}`);
+	if (type === 'float' && value !== 'f8e4m3')
+		return refuse(`${where}.symmetric`, 'floats below 8 bits have no zero point; expected true');
+	const own = ZERO_DTYPES[type];
+	return said === own ? value : refuse(`${where}.zp_dtype`, `expected ${own}, got ${said}`);
 }
 
 /** @param {QuantizationArgs} args @returns {import('../scheme.js').Activations} */

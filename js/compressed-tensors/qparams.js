@@ -25,7 +25,7 @@ import { measuredBlock, schemeOfArgs } from './strategy.js';
 /**
  * @typedef {object} Qparams
  * @property {Plane} scale in the working dtype; F32 under a global scale
- * @property {Plane | null} zeroPoint I8; null: symmetric
+ * @property {Plane | null} zeroPoint I8, of floats F8_E4M3; null: symmetric
  */
 
 /** What is any here is looked at where it is used. */

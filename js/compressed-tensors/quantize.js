@@ -27,13 +27,16 @@ import { broadcastBlock, isGrouped, schemeOfArgs } from './strategy.js';
  * @property {unknown} args QuantizationArgs
  * @property {Plane} scale F32, F16 or BF16; [1], [rows, 1], [rows, groups], [row blocks, column blocks], [batch, tokens, 1],
  *   [heads, 1, 1], ...
- * @property {Plane | null} [zeroPoint] I8, in the same shape; asymmetric integers only
+ * @property {Plane | null} [zeroPoint] I8, of 8-bit floats F8_E4M3, in the same shape; asymmetric args only
  * @property {Plane} [globalScale] F32, one number
  */
 
 /** What is any here is looked at where it is used. */
 const GIVEN = { scale: optional(any), zeroPoint: optional(any) };
 const DECODING = { ...GIVEN, args: optional(any), globalScale: optional(any), gIdx: optional(any) };
+
+/** What zero points may be, as planes name it. @param {import('./quantization-args.js').QuantizationArgs} args */
+const zeroDtypes = ({ type }) => [type === 'float' ? 'F8_E4M3' : 'I8'];
 
 /** @param {GivenQparams} given @param {number[]} shape of the tensor */
 function prepare({ args: json, scale: said, zeroPoint, globalScale }, shape) {
@@ -52,7 +55,7 @@ function prepare({ args: json, scale: said, zeroPoint, globalScale }, shape) {
 	/** @type {Record<string, Uint8Array>} */
 	const parameters = { 'scales.0': scale.bytes };
 	if (globalScale !== undefined) parameters['scales.1'] = givenGlobal(globalScale).bytes;
-	const zeros = (zeroPoint ?? null) !== null ? givenPlane('zeroPoint', zeroPoint, ['I8']).bytes : undefined;
+	const zeros = (zeroPoint ?? null) !== null ? givenPlane('zeroPoint', zeroPoint, zeroDtypes(args)).bytes : undefined;
 	if (zeros && !args.symmetric) parameters.zeros = zeros;
 	else if (zeros?.some((zero) => zero !== 0))
 		throw new BlockQuantError('bad-argument', 'zeroPoint: not 0, and these args are symmetric');
@@ -139,7 +142,7 @@ function inOrder(given, gIdx, columns) {
 		shape: [...shape.slice(0, -1), columns],
 		bytes: spread(bytes, groups, order, NBYTES[WEIGHT_DTYPES[dtype]] ?? 1),
 	});
-	const zeroPoint = given.zeroPoint && wide(givenPlane('zeroPoint', given.zeroPoint, ['I8']));
+	const zeroPoint = given.zeroPoint && wide(givenPlane('zeroPoint', given.zeroPoint, zeroDtypes(args)));
 	return { ...given, args: { ...args, group_size: 1 }, scale: wide(scale), zeroPoint };
 }
 

@@ -8,7 +8,7 @@ const RULE_TEXTS = {
 	'bad-level-dtype': 'the dtype of a level cannot hold a scale there',
 	'bad-block': 'a block has more axes than the tensor, or is no multiple of the block inside it',
 	'bad-zero':
-		'a zero point or mins need integer values; a zero point their kind, as many bits and no mins; symmetric one of the two',
+		'a zero point or mins need integer values; a zero point their kind, as many bits and no mins; symmetric one of the two; f8e4m3 may have one of f8e4m3 where the rules add it before rounding',
 	'bad-rules': 'these rules do not say how to make the parameters of this scheme',
 	'bad-layout': 'this layout has no place for what the scheme stores',
 	'bad-fused': 'this kernel does not do this scheme',

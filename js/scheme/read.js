@@ -47,6 +47,7 @@ function ruleOf(field) {
 const dtypes = (pattern) => DTYPES.filter((dtype) => pattern.test(dtype));
 
 const INTEGERS = dtypes(/^[iu]\d$/);
+const ZEROS = dtypes(/^([iu]\d|f8e4m3)$/);
 const CODES = dtypes(/^([iu]\d|f[468]e\dm\d|nf4|iq4_nl)$/);
 const NARROWED = dtypes(/^i[2-8]$/).map((dtype) => dtype + NARROW);
 const SCALES = dtypes(/^(b?f(16|32)|f8.*|.*e[48]m[03]|input)$/);
@@ -145,7 +146,7 @@ const FIELDS = {
 	name: { default: '', read: (/** @type {unknown} */ name) => name },
 	value: { read: readValue },
 	scales: { read: readLevels },
-	zero: { default: 0, read: numbered(DTYPES, INTEGERS) },
+	zero: { default: 0, read: numbered(DTYPES, ZEROS) },
 	symmetric: { default: false, read: flag },
 	mins: { default: [], read: readLevels },
 	calibration: { default: { calibration: 0, calibration_argument: 0 }, read: readCalibration },

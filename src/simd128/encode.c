@@ -240,6 +240,8 @@ void bq_encode_simd128(const struct bq_quantizer *q, const float *x, size_t coun
 		encode_groups(q, INTEGERS, 0, x, count, group, codes);
 	else if (q->quotient == BQ_PRODUCTS)
 		encode_groups(q, PRODUCTS, 0, x, count, group, codes);
+	else if (!q->ncodebook && q->zero)
+		encode_groups(q, MINIFLOATS, 1, x, count, group, codes);
 	else if (!q->ncodebook)
 		encode_groups(q, MINIFLOATS, 0, x, count, group, codes);
 	else if (q->ncodebook <= 16)

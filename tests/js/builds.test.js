@@ -33,6 +33,13 @@ const HAND_WRITTEN = [
 	{ value: 'f8e4m3', scales: [{ dtype: 'input', block: [3, 5] }], rules: 'compressed-tensors' },
 	{ value: 'i8', scales: [{ dtype: 'f32', block: [2, 3, 4] }], rules: 'compressed-tensors' },
 	{
+		value: 'f8e4m3',
+		scales: [{ dtype: 'input', block: [3, 5] }],
+		zero: 'f8e4m3',
+		rules: 'compressed-tensors',
+		layout: 'naive-quantized',
+	},
+	{
 		value: 'i6',
 		scales: [{ dtype: 'input', block: 'tensor' }],
 		zero: 'i6',

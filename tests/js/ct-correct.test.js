@@ -141,17 +141,34 @@ test('B6: a group of float16 zeros has the MX scale 2^0; with correct 2^-127, as
 	assert.deepEqual([scales('bf16', false), scales('f32', false)], [[0], [0]]);
 });
 
-test('B7: floats have no zero point, where the reference makes NaN of a block of zeros', () => {
-	for (const num_bits of [4, 6, 8])
+test('B7: a block of zeros has a zero point of 0, in FP8 too, where the reference makes NaN of it', async () => {
+	const ends = [Float32Array.of(0), Float32Array.of(0)];
+	for (const type of ['int', 'float']) {
+		const { scale, zeroPoint } = ct.calculateQparams(...ends, { num_bits: 8, type, symmetric: false });
+		assert.deepEqual([new Float32Array(scale.bytes.buffer)[0], zeroPoint.bytes[0]], [2 ** -23, 0]);
+	}
+	for (const num_bits of [4, 6])
 		refuses(
 			() => fromCompressedTensors({ num_bits, type: 'float', symmetric: false }),
 			'bad-scheme',
-			/weights\.symmetric: float values have no zero point; expected true/,
+			/weights\.symmetric: floats below 8 bits have no zero point; expected true/,
 		);
-	const ends = [Float32Array.of(0), Float32Array.of(0)];
-	refuses(() => ct.calculateQparams(...ends, { type: 'float', symmetric: false }), 'bad-scheme', /args\.symmetric/);
-	const { scale, zeroPoint } = ct.calculateQparams(...ends, { symmetric: false });
-	assert.deepEqual([new Float32Array(scale.bytes.buffer)[0], zeroPoint.bytes[0]], [2 ** -23, 0]);
+	const given = { num_bits: 8, type: 'float', symmetric: false, strategy: 'channel' };
+	const scheme = fromCompressedTensors({ targets: ['Linear'], weights: given });
+	assert.equal(scheme.zero, 'f8e4m3');
+	assert.equal(toCompressedTensors(scheme, { targets: ['Linear'] }).weights.symmetric, false);
+	const weights = Float32Array.from({ length: 64 }, (_, i) => (i < 16 ? 0 : 3 * Math.sin(i) + 1));
+	const quantized = quantize(weights, { scheme, shape: [4, 16] });
+	const tensors = tensorsOf('layer', quantized);
+	const { weight_zero_point: zeros } = quantized.planes;
+	assert.deepEqual([zeros.dtype, zeros.bytes[0]], ['F8_E4M3', 0]);
+	const values = dequantize(quantized);
+	for (let i = 0; i < 64; i++) assert.ok(Math.abs(values[i] - weights[i]) <= (i < 16 ? 0 : 0.25), `${values[i]}`);
+	const config = JSON.stringify({
+		quantization_config: ct.writeQuantizationConfig({ config_groups: { a: toCompressedTensors(scheme) } }),
+	});
+	const file = await dequantized(tensors, { dtype: 'f32', config });
+	assert.ok(Buffer.compare(file.tensors['layer.weight'].bytes, bytesOf(values)) === 0);
 });
 
 test('B9: rows that are not whole groups are one clear error', () => {

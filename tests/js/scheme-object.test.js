@@ -228,7 +228,8 @@ test('activations keep the rules of a scheme of their own; nothing stands for a 
 		[{ block: [1, 2, 3, 4, 5, 6] }, 'activations.block bad-block'],
 		[{ value: 'u8' }, 'activations.value bad-rules'],
 		[{ value: 'i8', scale: 'e8m0' }, 'activations.scale bad-rules'],
-		[{ value: 'f8e4m3', symmetric: false }, 'activations.symmetric bad-zero'],
+		[{ value: 'f8e4m3', symmetric: false }],
+		[{ value: 'f6e2m3', symmetric: false }, 'activations.symmetric bad-zero'],
 		[{ mode: 'local', value: 'f4e2m1', block: 'tensor', scale: 'f8e4m3' }, 'activations.scale bad-rules'],
 	])
 		assert.deepEqual(told({ ...act, ...change }), expected, JSON.stringify(change));
@@ -239,7 +240,11 @@ test('activations keep the rules of a scheme of their own; nothing stands for a 
 				[field],
 				`${field} ${nothing}`,
 			);
-	refuses(() => makeScheme({ ...weights, zero: 'i64' }), 'bad-scheme', /zero: expected one of i1, i2, .*, u8; got/);
+	refuses(
+		() => makeScheme({ ...weights, zero: 'i64' }),
+		'bad-scheme',
+		/zero: expected one of f8e4m3, i1, .*, u8; got/,
+	);
 	for (const entry of [1n, Symbol('x'), NaN, undefined])
 		refuses(
 			() => makeScheme({ ...weights, value: { codebook: [0, entry] } }),

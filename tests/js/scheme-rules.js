@@ -84,8 +84,9 @@ const ALONE = {
 
 /** Rules of how fields go together. @type {Record<string, (scheme: any, shape: number[]) => boolean>} */
 const TOGETHER = {
-	'bad-zero': ({ value, zero, mins, symmetric }) => {
+	'bad-zero': ({ value, zero, mins, symmetric, rules }) => {
 		if (!zero && !mins) return !symmetric;
+		if (value === 'f8e4m3') return zero === value && !mins && !symmetric && rules === 'compressed-tensors';
 		return (
 			isInteger(base(value)) &&
 			!(zero && mins) &&
@@ -256,7 +257,7 @@ const own = blocks.chain((list) =>
 		{
 			value,
 			scales: levels(list),
-			zero: some(...INTEGERS),
+			zero: some(...INTEGERS, 'f8e4m3'),
 			mins: levels(list),
 			symmetric: fc.boolean(),
 			calibration,

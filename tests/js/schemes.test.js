@@ -53,7 +53,7 @@ function drawScheme(r) {
 	const levels = () => blocks.map((block, i) => ({ dtype: pick(i + 1 < blocks.length ? inner : floats), block }));
 	const multiplied = rules === 'compressed-tensors' && r.below(5) === 0;
 	const integer = INTEGER.test(value);
-	const sided = integer ? pick(['no', 'zero', 'mins']) : 'no';
+	const sided = pick(integer ? ['no', 'zero', 'mins'] : value === 'f8e4m3' ? ['no', 'zero'] : ['no']);
 	return {
 		value,
 		scales: multiplied

@@ -63,6 +63,9 @@ KINDS = [{"num_bits": b, "type": "int", "symmetric": s} for b in range(1, 9) for
     {"num_bits": b, "type": "float"} for b in (4, 6, 8)
 ]
 
+# Last, so that the seeds of the others stay.
+FP8_ZERO = {"num_bits": 8, "type": "float", "symmetric": False}
+
 
 def dynamic_cases():
     """(args, shape): parameters from the values themselves."""
@@ -77,6 +80,9 @@ def dynamic_cases():
     yield {**FP4, "strategy": "tensor_group", "group_size": 16, "dynamic": "local"}, [3, 32]
     for bits in (4, 6, 8):
         yield {"num_bits": bits, "type": "float", **U8, "strategy": "group", "group_size": 32, "dynamic": True}, [3, 64]
+    yield {**FP8_ZERO, "strategy": "token", "dynamic": True}, [2, 3, 16]
+    yield {**FP8_ZERO, "strategy": "tensor", "dynamic": True}, [4, 16]
+    yield {**FP8_ZERO, "strategy": "group", "group_size": 8, "dynamic": True}, [2, 3, 16]
 
 
 def grid(x, args):
@@ -112,6 +118,14 @@ def static_cases():
     yield {**INT4, "strategy": "attn_head"}, [3, 4, 8]
     for bits in (4, 6, 8):
         yield {"num_bits": bits, "type": "float", **U8, "strategy": "group", "group_size": 32}, [3, 64]
+    for shape, strategy in (
+        ([4, 16], {"strategy": "tensor"}),
+        ([4, 16], {"strategy": "channel"}),
+        ([4, 16], {"strategy": "group", "group_size": 8}),
+        ([7, 16], {"strategy": "block", "block_structure": [3, 5]}),
+        ([2, 3, 4, 8], {"strategy": "attn_head"}),
+    ):
+        yield {**FP8_ZERO, **strategy}, shape
 
 
 def record(args, x, scale, zero, glob):
@@ -152,7 +166,7 @@ def main():
                         again = {**case, "scale": plane(scale.to(scales)), "zero": None if args.symmetric else plane(zero)}
                         mixed.append({**again, **record(args, x, scale.to(scales), zero, glob)})
     pairs = [(-1.0, 2.0), (0.5, 1.0), (-3.0, -1.0), (0.0, 0.0), (-1e-7, 1e-7), (-0.3, 448.0), (-40000.0, 3.0), (-1e-30, 0.0)]
-    for given in [*KINDS, {**FP4, **E4M3, "group_size": 16}, *({"num_bits": b, "type": "float", **U8, "group_size": 32} for b in (4, 6, 8))]:
+    for given in [*KINDS, FP8_ZERO, {**FP4, **E4M3, "group_size": 16}, *({"num_bits": b, "type": "float", **U8, "group_size": 32} for b in (4, 6, 8))]:
         args = QuantizationArgs(**given)
         for name, dtype in DTYPES.items():
             for glob in (None, torch.tensor([896.0])):
