@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { DTYPES, NBYTES } from '../core/abi.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { sizesOf } from './job.js';
 import { bandsOf, planTensor } from './plan.js';
@@ -13,7 +13,8 @@ import { addReport, emptyReport, perform } from './task.js';
 
 /** @param {import('../layouts.js').PlaneInfo} expected @param {{ name: string, dtype: string, shape: number[], nbytes: number } | undefined} given */
 function checkPlane(expected, given) {
-	const said = (/** @type {any} */ plane) => `${plane.dtype} [${plane.shape.join(', ')}], ${plane.nbytes} bytes`;
+	const said = (/** @type {any} */ plane) =>
+		`${plane.dtype} [${plane.shape.map(shown).join(', ')}], ${plane.nbytes} bytes`;
 	if (!given) throw new BlockQuantError('bad-shape', `plane ${expected.name} is missing; expected ${said(expected)}`);
 	if (said(given) !== said(expected))
 		throw new BlockQuantError('bad-shape', `plane ${expected.name} is ${said(given)}; expected ${said(expected)}`);

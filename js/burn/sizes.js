@@ -1,8 +1,10 @@
 // sizes.js - what a tensor takes under one of Burn's schemes.
 // SPDX-License-Identifier: MIT
 
+import { given } from '../arguments.js';
 import { checkShape } from '../arrays/plan.js';
-import { BlockQuantError, shown } from '../errors.js';
+import { BlockQuantError } from '../errors.js';
+import { word } from '../problems.js';
 import { checkScheme } from './quant-scheme.js';
 import { SCALE_DTYPES } from './tables.js';
 
@@ -25,11 +27,7 @@ export function globalScaleSize(scheme) {
 
 /** Bytes of one scale. @param {string} dtype of SCALE_DTYPES */
 export function scaleSize(dtype) {
-	if (Object.hasOwn(SCALE_DTYPES, dtype)) return SCALE_DTYPES[dtype].nbytes;
-	throw new BlockQuantError(
-		'bad-argument',
-		`scale dtype: expected one of ${Object.keys(SCALE_DTYPES).join(', ')}; got ${shown(dtype)}`,
-	);
+	return SCALE_DTYPES[given('scale dtype', dtype, word(Object.keys(SCALE_DTYPES)))].nbytes;
 }
 
 /** Whether Burn makes tensors of this scheme; value, store and mode do not matter. @param {QuantScheme} scheme */

@@ -1,7 +1,9 @@
 // backends.js - what each backend of Core AI can store, as a table, and why it refuses a spec (coreai.md, sections 9 and A).
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { given } from '../arguments.js';
+import { BlockQuantError } from '../errors.js';
+import { word } from '../problems.js';
 import { DTYPES, E8M0 } from './dtypes.js';
 
 /** @typedef {import('./spec.js').Spec} Spec */
@@ -92,11 +94,7 @@ const LIMITS = [
  * @throws {BlockQuantError} unsupported, with every reason
  */
 export function checkBackend(spec, backend, { target = 'weight', rank, where = '' } = {}) {
-	if (!Object.hasOwn(BACKENDS, backend))
-		throw new BlockQuantError(
-			'bad-argument',
-			`backend: expected ${Object.keys(BACKENDS).join(', ')}; got ${shown(backend)}`,
-		);
+	given('backend', backend, word(Object.keys(BACKENDS)));
 	const can = BACKENDS[backend];
 	const reasons = LIMITS.filter(({ broken }) => broken(spec, can, target, rank));
 	if (reasons.length)

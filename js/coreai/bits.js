@@ -1,6 +1,7 @@
 // bits.js - bits per weight as Core AI counts them, nested scales too (coreai.md, sections A.10 and 12.8).
 // SPDX-License-Identifier: MIT
 
+import { given } from '../arguments.js';
 import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { checkOptions } from '../model/options.js';
@@ -8,7 +9,7 @@ import { E8M0 } from './dtypes.js';
 import { readOptions } from './from.js';
 import { edgesOf, withAxis } from './granularity.js';
 import { parentEdges } from './nested.js';
-import { Problems } from '../problems.js';
+import { Problems, word } from '../problems.js';
 import { derived, specOf } from './spec.js';
 
 /** Bits of a float. @type {Record<string, number>} */
@@ -46,11 +47,7 @@ export function bitsPerWeight(json, shapes, options = {}) {
 	if (!Array.isArray(shapes) || !shapes.length)
 		throw new BlockQuantError('bad-argument', `shapes: expected a list of shapes, got ${shown(shapes)}`);
 	for (const shape of shapes) checkShape(shape);
-	if (!Object.hasOwn(FLOAT_BITS, dtype))
-		throw new BlockQuantError(
-			'bad-argument',
-			`dtype: expected ${Object.keys(FLOAT_BITS).join(', ')}; got ${shown(dtype)}`,
-		);
+	given('dtype', dtype, word(Object.keys(FLOAT_BITS)));
 	const read = specOf(json);
 	const problems = new Problems();
 	const spec = { ...read, granularity: withAxis(read.granularity, module) };

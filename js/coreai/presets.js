@@ -18,7 +18,7 @@ const WEIGHTS = {
  * @returns {any}
  */
 export function presetConfig(name) {
-	if (!Object.hasOwn(WEIGHTS, name))
+	if (!Object.keys(WEIGHTS).includes(name))
 		throw new BlockQuantError(
 			'unknown-scheme',
 			`no preset ${shown(name)}; expected ${Object.keys(WEIGHTS).join(', ')}`,

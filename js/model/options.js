@@ -86,6 +86,10 @@ export function checkOptions(options, names) {
 
 /** @param {any} model */
 export function checkModel(model) {
-	if (!Array.isArray(model?.tensors) || !Array.isArray(model?.files) || !Object.hasOwn(CONTAINERS, model.format))
+	if (
+		!Array.isArray(model?.tensors) ||
+		!Array.isArray(model?.files) ||
+		!Object.keys(CONTAINERS).includes(model.format)
+	)
 		throw new BlockQuantError('bad-argument', `expected a model, as openModel() gives it, got ${shown(model)}`);
 }

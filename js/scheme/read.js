@@ -117,8 +117,9 @@ function readCalibration(calibration, at) {
 	const named = rest.length === 0 && Object.keys(ARGUMENTS).includes(only ?? '');
 	const name = named ? only : calibration;
 	const index = readCalibrationName(name, at);
+	if (index === undefined) return { calibration: index, calibration_argument: 0 };
 	const argument = named ? given : (ARGUMENTS[name] ?? 0);
-	if (index !== undefined && (typeof argument !== 'number' || !Number.isFinite(argument)))
+	if (typeof argument !== 'number' || !Number.isFinite(argument))
 		at.add(name, `expected a number; got ${shown(argument)}`);
 	return { calibration: index, calibration_argument: argument };
 }

@@ -206,7 +206,7 @@ export const LEGAL = {
 		'1.format': "'' | 'x'",
 	},
 	'compressed-tensors inferModelFormat': {
-		0: '[] | map',
+		0: '[] | [{}] | map',
 		1: "null | '' | 'x'",
 	},
 	'compressed-tensors inferModuleFormat': {

@@ -56,6 +56,9 @@ const ODD = {
 	'[2^40, 2^40]': [2 ** 40, 2 ** 40],
 	'long list': new Array(2 ** 16).fill(0),
 	symbol: Symbol('x'),
+	// What no text can be made of.
+	'[symbol]': [Symbol('x')],
+	'[{}]': [Object.create(null)],
 	'10n': 10n,
 	function: () => {},
 	map: new Map(),
