@@ -2,7 +2,7 @@
 // (compressed-tensors 0.20.1).
 // SPDX-License-Identifier: MIT
 
-import { any, given, iterableOf } from '../arguments.js';
+import { given, iterableOf } from '../arguments.js';
 import { list, nullable, text } from '../problems.js';
 import { completeScheme, MIXED } from './quantization-scheme.js';
 
@@ -72,6 +72,7 @@ export function summarizeFormats(formats) {
  */
 export function inferModelFormat(schemes, forced = null) {
 	given('forced', forced, nullable(text));
-	const all = given('schemes', schemes, iterableOf(any)).map(completeScheme);
+	const items = iterableOf((/** @type {any} */ scheme) => scheme ?? null);
+	const all = given('schemes', schemes, items).map(completeScheme);
 	return summarizeFormats(all.map((scheme) => forced ?? scheme.format ?? inferModuleFormat(scheme)));
 }

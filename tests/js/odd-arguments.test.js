@@ -59,6 +59,7 @@ const ODD = {
 	// What no text can be made of.
 	'[symbol]': [Symbol('x')],
 	'[{}]': [Object.create(null)],
+	'[undefined]': [undefined],
 	'10n': 10n,
 	function: () => {},
 	map: new Map(),
