@@ -199,13 +199,14 @@ static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, u
 	const uint8_t *const end = blocks + nblocks * layout->block_nbytes;
 	uint32_t any = 0;
 
-	for (uint32_t i = 0; i < layout->halves; i++)
-		for (const uint8_t *half = blocks + layout->halves_at + 2 * i; half < end; half += layout->block_nbytes)
-			any |= (bq_load16(half) & 0x7C00u) + 0x0400;
+	for (const uint8_t *half = blocks + layout->halves_at; layout->halves == 1 && half < end; half += layout->block_nbytes)
+		any |= (bq_load16(half) & 0x7C00u) + 0x0400;
+	for (const uint8_t *two = blocks + layout->halves_at; layout->halves == 2 && two < end; two += layout->block_nbytes)
+		any |= (bq_load32(two) & 0x7C007C00u) + 0x04000400;
 	if (layout->scattered_half)
 		for (const uint8_t *block = blocks; block < end; block += layout->block_nbytes)
 			any |= (layout->scattered_half(block) & 0x7C00u) + 0x0400;
-	return any >> 15;
+	return (any & 0x80008000u) != 0;
 }
 
 /* Weights that are not finite, and blocks of finite ones whose f16 fields are not. */

@@ -90,53 +90,75 @@ static inline v128_t bq_rounded_signed_codes(int levels, const float *x, v128_t 
 	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
 }
 
-/* What the codes of four blocks are made with. */
-struct bq_four {
-	size_t first; /* of the blocks */
-	float inverse[4], addend[4];
-	uint32_t fields[4]; /* one f16, or two */
-	unsigned redo;      /* bit by bit: blocks that are not finite */
+/* Consecutive blocks: their extremes, and what their codes are made with. */
+#define BQ_BATCH 16
+struct bq_batch {
+	struct bq_extremes extremes[BQ_BATCH];
+	float inverse[BQ_BATCH], addend[BQ_BATCH];
+	uint32_t fields[BQ_BATCH]; /* one f16, or two */
 };
 
-/* Fours in a batch: the divisions of one take as long as all its codes, and those of the next begin meanwhile. */
-#define BQ_FOURS 4
+/* From the extremes of four blocks at x, those from first on, the rest. Returns whether one is not finite. */
+typedef int bq_prepare_four(int bits, const float *x, size_t first, struct bq_batch *batch);
+/* A block's fields and codes. */
+typedef void bq_store_block(int bits, const float *x, v128_t factor, v128_t addend, uint32_t fields, uint8_t *out);
 
-static inline void bq_prepare_four_signed(int bits, const float *x, struct bq_four *four)
+/* While the codes of one batch are made, the extremes of the next are looked for: a loop of both keeps adders and comparers
+ * busy, which are different ones, and the divisions of a batch are done together. (One after the other: a quarter slower.) */
+static inline void bq_encode_in_batches(int bits, size_t nbytes, bq_prepare_four *prepare, bq_store_block *store,
+	bq_encode_blocks *scalar, const float *x, const struct bq_context *context, size_t nblocks, uint8_t *out)
+{
+	const size_t size = nblocks < BQ_BATCH ? 4 : BQ_BATCH, last = nblocks - size;
+	struct bq_batch batch;
+
+	BQ_ROLLED
+	for (size_t b = 0; b < size; b++)
+		batch.extremes[b] = bq_extremes_of_block(32, x + 32 * b);
+	for (size_t block = 0; block < nblocks; block += size) {
+		const size_t first = block < last ? block : last; /* the last batch overlaps: same bytes again */
+		const float *values = x + 32 * first, *following = x + 32 * (first + size < last ? first + size : last);
+		uint8_t *bytes = out + nbytes * first;
+		int redo = 0;
+
+		BQ_ROLLED
+		for (size_t b = 0; b < size; b += 4)
+			redo |= prepare(bits, values + 32 * b, b, &batch);
+		BQ_ROLLED
+		for (size_t b = 0; b < size; b++, values += 32, following += 32, bytes += nbytes) {
+			store(bits, values, wasm_v128_load32_splat(batch.inverse + b), wasm_v128_load32_splat(batch.addend + b),
+				batch.fields[b], bytes);
+			batch.extremes[b] = bq_extremes_of_block(32, following);
+		}
+		if (redo)
+			scalar(x + 32 * first, NULL, context, size, out + nbytes * first);
+	}
+}
+
+static inline int bq_prepare_four_signed(int bits, const float *x, size_t first, struct bq_batch *batch)
 {
 	const float levels = (float)(1 << (bits - 1));
-	const v128_t largest = bq_first_largest_of_four(32, x + 32 * four->first);
+	const v128_t largest = bq_first_largest_in(32, x, batch->extremes + first);
 	const v128_t scale = wasm_f32x4_mul(largest, wasm_f32x4_splat(-1.0f / levels));
 	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
 	const v128_t infinite = bq_f32x4_nonfinite(quotient);
 	const v128_t zero = wasm_f32x4_eq(scale, wasm_f32x4_splat(0.0f));
 
 	/* A scale of 0 has the inverse 0. An inverse that overflowed gives the codes 0: then nothing is added either. */
-	wasm_v128_store(four->inverse, wasm_v128_andnot(quotient, infinite));
+	wasm_v128_store(batch->inverse + first, wasm_v128_andnot(quotient, infinite));
 	wasm_v128_store(
-		four->addend, wasm_v128_andnot(wasm_f32x4_splat(levels + 0.5f), wasm_v128_andnot(infinite, zero)));
-	wasm_v128_store(four->fields, bq_ggml_scale_codes(scale));
-	four->redo = (unsigned)wasm_i32x4_bitmask(bq_f32x4_nonfinite(largest));
+		batch->addend + first, wasm_v128_andnot(wasm_f32x4_splat(levels + 0.5f), wasm_v128_andnot(infinite, zero)));
+	wasm_v128_store(batch->fields + first, bq_u32x4_f16_from_number(scale));
+	return wasm_v128_any_true(bq_f32x4_nonfinite(largest));
 }
 
-static inline void bq_store_four_signed(
-	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_context *context, const struct bq_four *four,
-	uint8_t *out)
+static inline void bq_store_block_signed(
+	int bits, const float *x, v128_t factor, v128_t addend, uint32_t fields, uint8_t *out)
 {
 	const int top = (1 << bits) - 1;
 
-	x += 32 * four->first;
-	out += (size_t)(2 + BQ_CODES_NBYTES(bits)) * four->first;
-	BQ_ROLLED
-	for (int block = 0; block < 4; block++, x += 32, out += 2 + BQ_CODES_NBYTES(bits)) {
-		const v128_t factor = wasm_v128_load32_splat(four->inverse + block);
-		const v128_t addend = wasm_v128_load32_splat(four->addend + block);
-
-		bq_store16(out, (uint16_t)four->fields[block]);
-		bq_store_code_vectors(bits, bq_truncated_signed_codes(top, x, factor, addend),
-			bq_truncated_signed_codes(top, x + 16, factor, addend), out + 2);
-		if (four->redo >> block & 1)
-			scalar(x, NULL, context, 1, out);
-	}
+	bq_store16(out, (uint16_t)fields);
+	bq_store_code_vectors(bits, bq_truncated_signed_codes(top, x, factor, addend),
+		bq_truncated_signed_codes(top, x + 16, factor, addend), out + 2);
 }
 
 static inline void bq_encode_four_signed_weighted(
@@ -185,19 +207,9 @@ static inline void bq_encode_signed_simd128(int bits, bq_encode_blocks *scalar, 
 		bq_encode_four_signed_weighted(
 			bits, scalar, x + first * 32, importance + first * 32, context, out + first * nbytes);
 	}
-	for (size_t block = 0; block < nblocks && !importance; block += 4 * BQ_FOURS) {
-		struct bq_four fours[BQ_FOURS];
-		size_t count = 0;
-
-		BQ_ROLLED
-		for (size_t at = block; at < nblocks && count < BQ_FOURS; at += 4, count++) {
-			fours[count].first = at < nblocks - 4 ? at : nblocks - 4;
-			bq_prepare_four_signed(bits, x, &fours[count]);
-		}
-		BQ_ROLLED
-		for (size_t f = 0; f < count; f++)
-			bq_store_four_signed(bits, scalar, x, context, &fours[f], out);
-	}
+	if (!importance)
+		bq_encode_in_batches(
+			bits, nbytes, bq_prepare_four_signed, bq_store_block_signed, scalar, x, context, nblocks, out);
 }
 
 static inline void bq_decode_four_signed(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)

@@ -8,9 +8,9 @@
 #include "ggml_block32.h"
 
 /* If a block has a NaN or an infinity, so has its range. */
-static inline struct bq_ranges bq_ranges_of_four(const float *x)
+static inline struct bq_ranges bq_ranges_in(const float *x, const struct bq_extremes block[4])
 {
-	const struct bq_extremes extremes = bq_extremes_of_four(32, x);
+	const struct bq_extremes extremes = bq_extremes_of_four(block);
 	const v128_t one_sided = wasm_v128_or(extremes.positive, wasm_v128_not(extremes.negative)); /* by the sign bit */
 
 	if (wasm_i32x4_bitmask(one_sided) && bq_all_finite_simd128(4 * 32, x))
@@ -38,42 +38,31 @@ static inline v128_t bq_first_zeros(const float *x, v128_t least)
 	return wasm_v128_load(first);
 }
 
-static inline void bq_prepare_four_with_min(int bits, const float *x, struct bq_four *four)
+static inline int bq_prepare_four_with_min(int bits, const float *x, size_t first, struct bq_batch *batch)
 {
-	const struct bq_ranges ranges = bq_ranges_of_four(x + 32 * four->first);
-	const v128_t least = bq_first_zeros(x + 32 * four->first, ranges.least);
+	const struct bq_ranges ranges = bq_ranges_in(x, batch->extremes + first);
+	const v128_t least = bq_first_zeros(x, ranges.least);
 	/* + 0: of two zeros of any sign the difference is +0. */
 	const v128_t range = wasm_f32x4_add(wasm_f32x4_sub(ranges.high, least), wasm_f32x4_splat(0.0f));
 	const v128_t scale = wasm_f32x4_div(range, wasm_f32x4_splat((float)((1 << bits) - 1)));
 	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
 
 	/* Codes are 0 if the scale is 0 and if its inverse overflows. */
-	wasm_v128_store(four->inverse, wasm_v128_andnot(quotient, bq_f32x4_nonfinite(quotient)));
-	wasm_v128_store(four->addend, least); /* subtracted, here */
-	wasm_v128_store(
-		four->fields, wasm_v128_or(bq_ggml_scale_codes(scale), wasm_i32x4_shl(bq_ggml_scale_codes(least), 16)));
-	four->redo = wasm_v128_any_true(bq_f32x4_nonfinite(range)) ? 15 : 0; /* the others may be one-sided */
+	wasm_v128_store(batch->inverse + first, wasm_v128_andnot(quotient, bq_f32x4_nonfinite(quotient)));
+	wasm_v128_store(batch->addend + first, least); /* subtracted, here */
+	wasm_v128_store(batch->fields + first,
+		wasm_v128_or(bq_u32x4_f16_from_number(scale), wasm_i32x4_shl(bq_u32x4_f16_from_number(least), 16)));
+	return wasm_v128_any_true(bq_f32x4_nonfinite(range));
 }
 
-static inline void bq_store_four_with_min(
-	int bits, bq_encode_blocks *scalar, const float *x, const struct bq_context *context, const struct bq_four *four,
-	uint8_t *out)
+static inline void bq_store_block_with_min(
+	int bits, const float *x, v128_t factor, v128_t low, uint32_t fields, uint8_t *out)
 {
 	const v128_t half = bq_f32x4_splat(0.5f);
 
-	x += 32 * four->first;
-	out += (size_t)(4 + BQ_CODES_NBYTES(bits)) * four->first;
-	BQ_ROLLED
-	for (int block = 0; block < 4; block++, x += 32, out += 4 + BQ_CODES_NBYTES(bits)) {
-		const v128_t factor = wasm_v128_load32_splat(four->inverse + block);
-		const v128_t low = wasm_v128_load32_splat(four->addend + block);
-
-		bq_store32(out, four->fields[block]);
-		bq_store_code_vectors(
-			bits, bq_truncated_codes(x, low, factor, half), bq_truncated_codes(x + 16, low, factor, half), out + 4);
-		if (four->redo >> block & 1)
-			scalar(x, NULL, context, 1, out);
-	}
+	bq_store32(out, fields);
+	bq_store_code_vectors(
+		bits, bq_truncated_codes(x, low, factor, half), bq_truncated_codes(x + 16, low, factor, half), out + 4);
 }
 
 /* Eight blocks from what search C found. */
@@ -139,19 +128,9 @@ static inline void bq_encode_with_min_simd128(int bits, bq_encode_blocks *scalar
 
 		bq_encode_sixteen_with_min(bits, scalar, x, importance, context, first, second, out);
 	}
-	for (size_t block = 0; block < nblocks && !importance; block += 4 * BQ_FOURS) {
-		struct bq_four fours[BQ_FOURS];
-		size_t count = 0;
-
-		BQ_ROLLED
-		for (size_t at = block; at < nblocks && count < BQ_FOURS; at += 4, count++) {
-			fours[count].first = at < nblocks - 4 ? at : nblocks - 4;
-			bq_prepare_four_with_min(bits, x, &fours[count]);
-		}
-		BQ_ROLLED
-		for (size_t f = 0; f < count; f++)
-			bq_store_four_with_min(bits, scalar, x, context, &fours[f], out);
-	}
+	if (!importance)
+		bq_encode_in_batches(bits, 4 + BQ_CODES_NBYTES(bits), bq_prepare_four_with_min, bq_store_block_with_min, scalar, x,
+			context, nblocks, out);
 }
 
 static inline void bq_decode_four_with_min(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)

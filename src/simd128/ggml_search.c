@@ -3,10 +3,10 @@
  */
 #include "ggml_search.h"
 
-v128_t bq_first_largest_of_four(size_t count, const float *x)
+v128_t bq_first_largest_in(size_t count, const float *x, const struct bq_extremes extremes[4])
 {
-	const struct bq_extremes extremes = bq_extremes_of_four(count, x);
-	const v128_t most = extremes.positive, least = extremes.negative;
+	const struct bq_extremes of_four = bq_extremes_of_four(extremes);
+	const v128_t most = of_four.positive, least = of_four.negative;
 	const v128_t most_magnitude = bq_f32x4_magnitude(most);
 	const v128_t least_magnitude = bq_f32x4_magnitude(least);
 	const v128_t largest = wasm_v128_bitselect(most, least, wasm_i32x4_gt(most_magnitude, least_magnitude));

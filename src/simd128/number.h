@@ -81,15 +81,22 @@ static inline v128_t bq_f32x4_code_magnitude(v128_t code, uint32_t mantissa_bits
 	return wasm_f32x4_sub(raised, wasm_v128_and(subnormal, bq_u32x4_splat((128 - bias) << 23)));
 }
 
+/* A NaN becomes infinity. */
+static inline v128_t bq_u32x4_f16_from_number(v128_t x)
+{
+	const v128_t magnitude = bq_f32x4_magnitude(x);
+	const v128_t sign = wasm_u32x4_shr(wasm_v128_xor(x, magnitude), 16);
+	/* All from 65520 rounds up to 65536, whose code is that of infinity. */
+	const v128_t least = wasm_i32x4_min(magnitude, bq_u32x4_splat(0x47800000));
+
+	return wasm_v128_or(bq_u32x4_nearest_code(least, 10, 15), sign);
+}
+
 static inline v128_t bq_u32x4_f16_from_f32(v128_t x)
 {
-	/* All from 65520 rounds up to 65536, whose code is that of infinity; a NaN gets there too, and another bit. */
-	const v128_t magnitude = wasm_i32x4_min(bq_f32x4_magnitude(x), bq_u32x4_splat(0x47800000));
-	const v128_t code = bq_u32x4_nearest_code(magnitude, 10, 15);
 	const v128_t nan = wasm_v128_and(bq_f32x4_is_nan(x), bq_u32x4_splat(0x0200));
-	const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 16), bq_u32x4_splat(0x8000));
 
-	return wasm_v128_or(wasm_v128_or(code, nan), sign);
+	return wasm_v128_or(bq_u32x4_f16_from_number(x), nan);
 }
 
 static inline v128_t bq_f32x4_from_f16(v128_t code)

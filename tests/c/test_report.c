@@ -47,7 +47,7 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 		uint64_t overflows;
 	} cases[] = {
 		{ "ggml:q8_0", 1e10f, 1 }, { "ggml:q5_0", -1e10f, 1 }, { "ggml:q4_0", 1e10f, 1 }, { "ggml:q4_k", 1e10f, 1 },
-		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
+		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", -1e5f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
 		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q2_k", 1e10f, 1 }, { "ggml:q2_k", -1e10f, 1 },
 		{ "ggml:iq3_s", -1e10f, 1 }, { "ggml:iq3_xxs", 1e30f, 1 }, { "ggml:iq2_s", 1e10f, 1 }, { "ggml:iq1_m", 1e10f, 1 },
 		{ "ggml:iq1_m", -1e30f, 1 }, { "ggml:iq1_m", 100, 0 },
