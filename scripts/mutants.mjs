@@ -152,6 +152,32 @@ export const mutants = [
 	['src/simd128/ggml_block32.h', 'splat(levels + 0.5f', 'splat(levels + 0.4999f', 'the half of half up'],
 	['src/simd128/ggml_search_turns.c', '0.499f', '0.75f', 'codes that should change stay'],
 	['src/simd128/ggml_search_turns.c', 'candidates_of(some + k', 'candidates_of(some', 'a candidate is not seen'],
+	['src/simd128/ggml_search.h', 'v128_or(*doubt, inexact)', 'v128_and(*doubt, inexact)', 'addends that were rounded'],
+	[
+		'src/simd128/ggml_k32.h',
+		'(outer_codes & 0xFFFF) > 0x7BFF',
+		'(outer_codes & 0x7FFF) > 0x7BFF',
+		'zeros of negative scales',
+	],
+	['src/simd128/ggml_k32.h', 'wasm_u16x8_shr(bytes, 2)', 'wasm_u16x8_shr(bytes, 4)', 'upper bits of scales'],
+	[
+		'src/simd128/ggml_block32_min.h',
+		'wasm_i32x4_gt(scale_codes,',
+		'wasm_i32x4_lt(scale_codes,',
+		'scales that are not finite',
+	],
+	[
+		'src/simd128/ggml_e2m1.h',
+		'0x80, 0, 0x40, 0x80, 0xC0, 0, 0x40, 0,',
+		'0x80, 0, 0x40, 0x80, 0xC0, 0x80, 0x40, 0,',
+		'one of 16 values',
+	],
+	[
+		'src/simd128/ggml_nvfp4.c',
+		'wasm_i32x4_eq(scales, bq_u32x4_splat(0x7F))',
+		'wasm_i32x4_eq(scales, bq_u32x4_splat(0xFF))',
+		"a scale's one NaN",
+	],
 	['src/simd128/ggml_block32.h', 'redo |= prepare', 'redo = prepare', 'a NaN in the first blocks of a batch'],
 	[
 		'src/simd128/ggml_block32.h',

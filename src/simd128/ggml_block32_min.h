@@ -133,31 +133,43 @@ static inline void bq_encode_with_min_simd128(int bits, bq_encode_blocks *scalar
 			context, nblocks, out);
 }
 
+static inline v128_t bq_fields_of_four(const uint8_t *in, size_t nbytes)
+{
+	v128_t fields = wasm_v128_load32_zero(in);
+
+	fields = wasm_v128_load32_lane(in + nbytes, fields, 1);
+	fields = wasm_v128_load32_lane(in + 2 * nbytes, fields, 2);
+	return wasm_v128_load32_lane(in + 3 * nbytes, fields, 3);
+}
+
 static inline void bq_decode_four_with_min(int bits, bq_decode_blocks *scalar, const uint8_t *in, float *out)
 {
 	const int nbytes = 4 + BQ_CODES_NBYTES(bits);
-	const v128_t scale_codes = bq_scale_codes_of_four(in, (size_t)nbytes);
-	const v128_t low_codes = bq_scale_codes_of_four(in + 2, (size_t)nbytes);
-	float scales[4], lows[4];
+	const v128_t fields = bq_fields_of_four(in, (size_t)nbytes);
+	const v128_t scale_codes = wasm_v128_and(fields, bq_u32x4_splat(0xFFFF)), low_codes = wasm_u32x4_shr(fields, 16);
+	const v128_t scale = bq_f32x4_from_finite_f16(scale_codes), low = bq_f32x4_from_finite_f16(low_codes);
+	/* Negative scales, and what is not finite. */
+	v128_t doubt = wasm_v128_or(wasm_i32x4_gt(scale_codes, bq_u32x4_splat(0x7BFF)),
+		wasm_i32x4_gt(wasm_v128_and(low_codes, bq_u32x4_splat(0x7FFF)), bq_u32x4_splat(0x7BFF)));
+	float scales[4], addends[4];
 
-	if (bq_any_nonfinite_code(scale_codes) || bq_any_nonfinite_code(low_codes)) {
+	wasm_v128_store(scales, scale);
+	wasm_v128_store(addends, bq_lower_addend(low, scale, &doubt));
+	if (wasm_v128_any_true(doubt)) {
 		scalar(in, 4, out);
 		return;
 	}
-	wasm_v128_store(scales, bq_f32x4_from_f16(scale_codes));
-	wasm_v128_store(lows, bq_f32x4_from_f16(low_codes));
-
 	BQ_ROLLED
 	for (int block = 0; block < 4; block++, in += nbytes, out += 32) {
-		const v128_t scale = wasm_v128_load32_splat(scales + block), addend = wasm_v128_load32_splat(lows + block);
-		v128_t first, second, low[4], high[4];
+		const v128_t factor = wasm_v128_load32_splat(scales + block);
+		const v128_t addend = wasm_v128_load32_splat(addends + block);
+		v128_t codes[2], value[4];
 
-		bq_load_code_vectors(bits, in + 4, &first, &second);
-		bq_f32x16_from_bytes(first, 0, low);
-		bq_f32x16_from_bytes(second, 0, high);
-		for (int k = 0; k < 4; k++) {
-			wasm_v128_store(out + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(low[k], scale), addend));
-			wasm_v128_store(out + 16 + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(high[k], scale), addend));
+		bq_load_code_vectors(bits, in + 4, &codes[0], &codes[1]);
+		for (int half = 0; half < 2; half++) {
+			bq_raised_f32x16(codes[half], value);
+			for (int k = 0; k < 4; k++)
+				wasm_v128_store(out + 16 * half + 4 * k, wasm_f32x4_add(wasm_f32x4_mul(value[k], factor), addend));
 		}
 	}
 }

@@ -25,9 +25,14 @@ static inline v128_t bq_sign_codes(v128_t codes, const v128_t x[4])
 /* 16 doubled values as floats. */
 static inline void bq_f32x16_from_e2m1(v128_t codes, v128_t out[4])
 {
-	static const uint8_t raised[16] = { 12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0 }; /* by 12 */
+	/* Bytes 2 and 3 of 0, 1, 2, 3, 4, 6, 8, 12 and, but for the 0, of the negatives. */
+	static const uint8_t table[2][16] = {
+		{ 0, 0x80, 0, 0x40, 0x80, 0xC0, 0, 0x40, 0, 0x80, 0, 0x40, 0x80, 0xC0, 0, 0x40 },
+		{ 0, 0x3F, 0x40, 0x40, 0x40, 0x40, 0x41, 0x41, 0, 0xBF, 0xC0, 0xC0, 0xC0, 0xC0, 0xC1, 0xC1 },
+	};
 
-	bq_f32x16_from_bytes(wasm_i8x16_swizzle(bq_u8x16_table(raised), codes), -12, out);
+	bq_f32x16_from_upper(wasm_i8x16_swizzle(bq_u8x16_table(table[0]), codes),
+		wasm_i8x16_swizzle(bq_u8x16_table(table[1]), codes), out);
 }
 
 #endif

@@ -211,49 +211,60 @@ static inline void bq_load_codes_k32(
 	}
 }
 
+/* Four scales, four mins, then the other four of each. The first ones' upper bits are the upper bits of the others. */
+static inline v128_t bq_scales_and_mins_k32(const uint8_t *in)
+{
+	const v128_t bytes = wasm_v128_load64_zero(in), nibbles = wasm_v128_load32_zero(in + 8);
+	const v128_t low = wasm_v128_and(bytes, bq_u8x16_splat(0x3F));
+	const v128_t upper = wasm_v128_and(wasm_u16x8_shr(bytes, 2), bq_u8x16_splat(0x30));
+	const v128_t lower = wasm_i32x4_shuffle(bq_low_nibbles(nibbles), bq_high_nibbles(nibbles), 0, 4, 1, 5);
+
+	return wasm_i64x2_shuffle(low, wasm_v128_or(upper, lower), 0, 2);
+}
+
 static inline void bq_decode_k32_simd128(
 	int bits, bq_decode_blocks *scalar, const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += BQ_K32_NBYTES(bits), out += 256) {
-		const uint32_t outer = bq_load32(in);
 		const uint8_t *const nibbles = bits == 5 ? in + 48 : in + 16;
+		const uint32_t outer_codes = bq_load32(in);
+		const v128_t outer = bq_f32x4_from_finite_f16(wasm_u32x4_load16x4(in)); /* scale, min, and what follows them */
+		const v128_t outer_scale = wasm_i32x4_shuffle(outer, outer, 0, 0, 0, 0);
+		const v128_t outer_min = wasm_f32x4_neg(wasm_i32x4_shuffle(outer, outer, 1, 1, 1, 1));
+		v128_t fifth_bits[2] = { wasm_i32x4_splat(0), wasm_i32x4_splat(0) };
+		v128_t code[4], doubt = wasm_i32x4_splat(0);
+		float scale[8], addend[8];
 
-		if ((outer & 0x7C00) == 0x7C00 || (outer & 0x7C000000) == 0x7C000000) {
+		bq_f32x16_from_bytes(bq_scales_and_mins_k32(in + 4), 0, code);
+		for (int g = 0; g < 2; g++) {
+			const v128_t scales = wasm_f32x4_mul(outer_scale, code[2 * g]);
+
+			wasm_v128_store(scale + 4 * g, scales);
+			wasm_v128_store(
+				addend + 4 * g, bq_lower_addend(wasm_f32x4_mul(outer_min, code[2 * g + 1]), scales, &doubt));
+			if (bits == 5)
+				fifth_bits[g] = wasm_v128_load(in + 16 + 16 * g);
+		}
+		if ((outer_codes & 0xFFFF) > 0x7BFF || (outer_codes & 0x7C000000) == 0x7C000000 || wasm_v128_any_true(doubt)) {
 			scalar(in, 1, out);
 			continue;
 		}
 
-		const v128_t outer_scale = bq_f32x4_from_f16(wasm_i32x4_splat((int32_t)(outer & 0xFFFF)));
-		const v128_t outer_min = bq_f32x4_from_f16(wasm_i32x4_splat((int32_t)(outer >> 16)));
-		v128_t fifth_bits[2] = { wasm_i32x4_splat(0), wasm_i32x4_splat(0) };
-		uint8_t codes[16];
-		float scale[8], min[8];
-		v128_t code[4];
-
-		bq_unpack_scales_and_mins(in + 4, codes, codes + 8);
-		bq_f32x16_from_bytes(wasm_v128_load(codes), 0, code);
-		for (int g = 0; g < 2; g++) {
-			wasm_v128_store(scale + 4 * g, wasm_f32x4_mul(outer_scale, code[g]));
-			wasm_v128_store(min + 4 * g, wasm_f32x4_mul(outer_min, code[2 + g]));
-			if (bits == 5)
-				fifth_bits[g] = wasm_v128_load(in + 16 + 16 * g);
-		}
-
 		BQ_ROLLED
 		for (int j = 0; j < 8; j += 2) {
-			const v128_t scale0 = wasm_v128_load32_splat(scale + j), scale1 = wasm_v128_load32_splat(scale + j + 1);
-			const v128_t min0 = wasm_v128_load32_splat(min + j), min1 = wasm_v128_load32_splat(min + j + 1);
-
 			for (int half = 0; half < 2; half++) {
-				float *const values = out + 32 * j + 16 * half;
-				v128_t first, second, low[4], high[4];
+				v128_t codes_of[2], value[4];
 
-				bq_load_codes_k32(bits, nibbles + 16 * half, fifth_bits[half], (unsigned)j, &first, &second);
-				bq_f32x16_from_bytes(first, 0, low);
-				bq_f32x16_from_bytes(second, 0, high);
-				for (int k = 0; k < 4; k++) {
-					wasm_v128_store(values + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(low[k], scale0), min0));
-					wasm_v128_store(values + 32 + 4 * k, wasm_f32x4_sub(wasm_f32x4_mul(high[k], scale1), min1));
+				bq_load_codes_k32(
+					bits, nibbles + 16 * half, fifth_bits[half], (unsigned)j, &codes_of[0], &codes_of[1]);
+				for (int k = 0; k < 2; k++) {
+					const v128_t factor = wasm_v128_load32_splat(scale + j + k);
+					const v128_t low = wasm_v128_load32_splat(addend + j + k);
+					float *const values = out + 32 * (j + k) + 16 * half;
+
+					bq_raised_f32x16(codes_of[k], value);
+					for (int i = 0; i < 4; i++)
+						wasm_v128_store(values + 4 * i, wasm_f32x4_add(wasm_f32x4_mul(value[i], factor), low));
 				}
 			}
 		}

@@ -72,15 +72,28 @@ void bq_encode_nvfp4_simd128(const float *x, const float *importance, const stru
 void bq_decode_nvfp4_simd128(const uint8_t *in, size_t nblocks, float *out)
 {
 	for (size_t block = 0; block < nblocks; block++, in += NBYTES, out += VALUES) {
-		BQ_ROLLED
-		for (int s = 0; s < SUB_BLOCKS; s++) {
-			const v128_t step = wasm_f32x4_splat(bq_f32_from_ggml_ue4m3(in[s]));
-			const v128_t bytes = wasm_v128_load64_zero(in + SUB_BLOCKS + s * SUB_VALUES / 2);
-			v128_t value[4];
+		const v128_t scales = wasm_u32x4_extend_low_u16x8(wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(in)));
+		const v128_t magnitude = bq_f32x4_code_magnitude(wasm_v128_and(scales, bq_u32x4_splat(0x7F)), 3, 7);
+		const v128_t none = wasm_i32x4_eq(scales, bq_u32x4_splat(0x7F));
+		float steps[SUB_BLOCKS];
 
-			bq_f32x16_from_e2m1(wasm_i64x2_shuffle(bq_low_nibbles(bytes), bq_high_nibbles(bytes), 0, 2), value);
-			for (int k = 0; k < 4; k++)
-				wasm_v128_store(out + s * SUB_VALUES + 4 * k, wasm_f32x4_mul(value[k], step));
+		wasm_v128_store(steps, wasm_v128_andnot(wasm_f32x4_mul(magnitude, bq_f32x4_splat(0.5f)), none));
+		/* Of two sub-blocks the lower halves of bytes, then the upper. */
+		BQ_ROLLED
+		for (int s = 0; s < SUB_BLOCKS; s += 2) {
+			const v128_t first = wasm_v128_load32_splat(steps + s), second = wasm_v128_load32_splat(steps + s + 1);
+			const v128_t bytes = wasm_v128_load(in + SUB_BLOCKS + s * SUB_VALUES / 2);
+			float *const values = out + s * SUB_VALUES;
+			v128_t low[4], high[4];
+
+			bq_f32x16_from_e2m1(bq_low_nibbles(bytes), low);
+			bq_f32x16_from_e2m1(bq_high_nibbles(bytes), high);
+			for (int k = 0; k < 2; k++) {
+				wasm_v128_store(values + 4 * k, wasm_f32x4_mul(low[k], first));
+				wasm_v128_store(values + 8 + 4 * k, wasm_f32x4_mul(high[k], first));
+				wasm_v128_store(values + 16 + 4 * k, wasm_f32x4_mul(low[2 + k], second));
+				wasm_v128_store(values + 24 + 4 * k, wasm_f32x4_mul(high[2 + k], second));
+			}
 		}
 	}
 }

@@ -70,6 +70,28 @@ static inline void bq_f32x16_from_bytes(v128_t bytes, int offset, v128_t out[4])
 	out[3] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
 }
 
+/* 16 codes below 32 to floats: code + 32, whose upper mantissa bits they become. */
+#define BQ_RAISE 32.0f
+
+static inline void bq_raised_f32x16(v128_t codes, v128_t out[4])
+{
+	bq_f32x16_from_upper(wasm_i16x8_shl(codes, 2), bq_u8x16_splat(0x42), out);
+}
+
+/* What to add to (code + 32) * scale instead of addend to code * scale, as if the 32 were subtracted from the code. The
+ * products are exact, so the sums are equal if this one is and no scale is negative (zeros would get other signs).
+ * *doubt: gets all ones where this sum is not. */
+static inline v128_t bq_lower_addend(v128_t addend, v128_t scale, v128_t *doubt)
+{
+	const v128_t raise = wasm_f32x4_mul(scale, wasm_f32x4_splat(BQ_RAISE));
+	const v128_t lowered = wasm_f32x4_sub(addend, raise);
+	const v128_t inexact = wasm_v128_or(wasm_f32x4_ne(wasm_f32x4_add(lowered, raise), addend),
+		wasm_f32x4_ne(wasm_f32x4_sub(addend, lowered), raise));
+
+	*doubt = wasm_v128_or(*doubt, inexact);
+	return lowered;
+}
+
 /* Four times four int32 to bytes, saturated to 0 .. 255 (through int16). */
 static inline v128_t bq_u8x16_from_i32(const v128_t x[4])
 {

@@ -99,18 +99,24 @@ static inline v128_t bq_u32x4_f16_from_f32(v128_t x)
 	return wasm_v128_or(bq_u32x4_f16_from_number(x), nan);
 }
 
+static inline v128_t bq_f32x4_from_finite_f16(v128_t code)
+{
+	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(0x7FFF));
+	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 16);
+
+	return wasm_v128_or(bq_f32x4_code_magnitude(magnitude, 10, 15), sign);
+}
+
 static inline v128_t bq_f32x4_from_f16(v128_t code)
 {
 	const v128_t magnitude = wasm_v128_and(code, bq_u32x4_splat(0x7FFF));
-	const v128_t value = bq_f32x4_code_magnitude(magnitude, 10, 15);
-	const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(code, magnitude), 16);
 	const v128_t infinite = wasm_i32x4_gt(magnitude, bq_u32x4_splat(0x7BFF));
 	const v128_t nan = wasm_i32x4_gt(magnitude, bq_u32x4_splat(0x7C00));
 	/* The exponent 31 came out as 143; 143 | 255 is 255. */
 	const v128_t special = wasm_v128_or(
 		wasm_v128_and(infinite, bq_u32x4_splat(0x7F800000)), wasm_v128_and(nan, bq_u32x4_splat(0x00400000)));
 
-	return wasm_v128_or(wasm_v128_or(value, sign), special);
+	return wasm_v128_or(bq_f32x4_from_finite_f16(code), special);
 }
 
 /* x rounded to binary16, in float32. */
