@@ -54,11 +54,12 @@ export const mutants = [
 	['src/scalar/ggml_iq4_xs.c', '(2.0f / VALUES)', '(1.0f / VALUES)', "iq4_xs's sigma"],
 	['src/ggml_iq_grid.c', 'shells += here > 0;', 'shells++;', 'empty distances count'],
 	['src/ggml_iq_grid.c', 'half + nbytes * high', 'half + nbytes * low', 'the upper half of a point'],
+	['src/ggml_iq_grid.c', '[(c + chunk - 1) / 8] << 8', '[c / 8] << 8', 'members in the next byte'],
 	['src/ggml_iq_grid.c', 'distance[k] < last', 'distance[k] + 1u < last', 'one shell less'],
 	['src/scalar/ggml_iq.h', 'if (sum < least)', 'if (sum <= least)', 'the last of equals'],
 	['src/scalar/ggml_iq.h', 'parity ^= parity >> 2;', 'parity ^= parity >> 3;', 'the eighth sign'],
 	['src/scalar/ggml_iq.h', '(float)(2 * code + 1) * 0.125f', '(float)(2 * code + 1) * 0.25f', 'twice the scale'],
-	['src/scalar/ggml_iq.c', 'code + 1 - 2 * signs', 'code + 1 - signs', "iq1's shifts"],
+	['src/scalar/ggml_iq.c', 'shift[signs][k]', 'shift[0][k]', "iq1's shifts"],
 	['src/scalar/ggml_iq.c', 'x[order[at - 1]] > x[i]', 'x[order[at - 1]] >= x[i]', 'the order of equals'],
 	['src/scalar/ggml_iq.c', 'turned ? 2 - l : l', 'l', 'levels of a negative scale'],
 	[

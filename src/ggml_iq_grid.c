@@ -296,31 +296,41 @@ static int is_member(const struct bq_iq_grid *grid, uint32_t combination)
 	return grid->members[combination / 8] >> combination % 8 & 1;
 }
 
-/* halves and nbytes, those of half a group, are constants: decoders spread a grid at each call. */
-static inline void spread(
-	const struct bq_iq_grid *grid, uint32_t halves, uint32_t nbytes, const uint8_t *values, uint8_t *points)
+/* levels, those of half a group (halves and nbytes) and how many combinations are taken at once (chunk: at most 9, a divisor of
+ * halves) are constants: decoders spread a grid at each call. */
+static inline void spread(const struct bq_iq_grid *grid, uint32_t levels, uint32_t halves, uint32_t nbytes, uint32_t chunk,
+	const uint8_t *values, uint8_t *points)
 {
-	const uint8_t *const end = points + 2 * nbytes * grid->npoints;
+	const uint8_t *const members = grid->members;
 	uint8_t half[4 * MAX_HALVES];
 
 	for (uint32_t h = 0; h < halves; h++)
-		for (uint32_t i = 0, rest = h; i < nbytes; i++, rest /= grid->levels)
-			half[nbytes * h + i] = values[rest % grid->levels];
-	/* What is no point is written over: a branch would be a guess, and cost three times as much. */
-	for (uint32_t high = 0, c = 0; high < halves; high++)
-		for (uint32_t low = 0; low < halves && points != end; low++, c++) {
-			memcpy(points, half + nbytes * low, nbytes);
-			memcpy(points + nbytes, half + nbytes * high, nbytes);
-			points += is_member(grid, c) ? 2 * nbytes : 0;
+		for (uint32_t i = 0, rest = h; i < nbytes; i++, rest /= levels)
+			half[nbytes * h + i] = values[rest % levels];
+	/* From the last to the first, which is a point of every grid. What is none is written over by the next that is one: a
+	 * branch would be a guess, and cost three times as much. */
+	points += 2 * nbytes * grid->npoints;
+	for (uint32_t high = halves, c = halves * halves; high--;)
+		for (uint32_t low = halves; low;) {
+			c -= chunk;
+
+			const unsigned bits = (unsigned)(members[c / 8] | members[(c + chunk - 1) / 8] << 8) >> c % 8;
+
+			for (uint32_t k = chunk; k--;) {
+				low--;
+				memcpy(points - 2 * nbytes, half + nbytes * low, nbytes);
+				memcpy(points - nbytes, half + nbytes * high, nbytes);
+				points -= (bits >> k & 1) * 2 * nbytes;
+			}
 		}
 }
 
 void bq_iq_spread(const struct bq_iq_grid *grid, const uint8_t *values, uint8_t *points)
 {
 	if (grid->coords == 8)
-		spread(grid, 3 * 3 * 3 * 3, 4, values, points);
+		spread(grid, 3, 3 * 3 * 3 * 3, 4, 9, values, points);
 	else
-		spread(grid, 8 * 8, 2, values, points);
+		spread(grid, 8, 8 * 8, 2, 8, values, points);
 }
 
 uint32_t bq_iq_tables_nbytes(const struct bq_iq_grid *grid)

@@ -10,6 +10,9 @@
 static inline void codes_of(
 	const struct bq_iq_block *block, const uint8_t *points, size_t coords, int shifted, int8_t *restrict codes)
 {
+	/* Up and down, as vectors: a compiler would make one of a number, byte by byte. */
+	static const int8_t shift[2][GROUP] = { { 1, 1, 1, 1, 1, 1, 1, 1 }, { -1, -1, -1, -1, -1, -1, -1, -1 } };
+
 	for (size_t i = 0; i < BQ_IQ_VALUES; i += coords) {
 		const uint8_t *point = points + coords * block->point[i / coords];
 		const int signs = block->signs[i / GROUP] >> i % GROUP;
@@ -18,7 +21,7 @@ static inline void codes_of(
 			const int code = (int8_t)point[k];
 
 			if (shifted)
-				codes[i + k] = (int8_t)(code + 1 - 2 * signs);
+				codes[i + k] = (int8_t)(code + shift[signs][k]);
 			else
 				codes[i + k] = (int8_t)(signs >> k & 1 ? -code : code);
 		}
