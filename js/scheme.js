@@ -66,12 +66,15 @@ export function blockOfEdges(edges) {
 /** What a scheme's values are called, in a few words. @param {Pick<Scheme, 'value'>} scheme */
 export const valueName = ({ value }) => (typeof value === 'string' ? value : `codebook of ${value.codebook.length}`);
 
-/** @param {{ rank: number, edge: number[] }} level @returns {Block} */
-function blockOf({ rank, edge }) {
-	if (!rank) return 'tensor';
-	if (rank === 1) return edge[0] || 'channel';
-	return edge.slice(0, rank).map((length) => length || -1);
+/** A block as it is said shortest: -1 is `channel`, one edge a number. @param {Block} block @returns {Block} */
+export function shortBlock(block) {
+	const edges = typeof block === 'string' ? block : [block].flat();
+	if (typeof edges === 'string' || edges.length > 1) return edges;
+	return edges.length ? (edges[0] === -1 ? 'channel' : edges[0]) : 'tensor';
 }
+
+/** @param {{ rank: number, edge: number[] }} level @returns {Block} */
+const blockOf = ({ rank, edge }) => shortBlock(edge.slice(0, rank).map((length) => length || -1));
 
 /** @param {any} level */
 const levelOf = (level) => Object.freeze({ dtype: DTYPES[level.dtype], block: blockOf(level) });
@@ -91,7 +94,9 @@ function calibrationOf({ calibration, calibration_argument: argument }) {
 export function schemeOfStruct(struct, name) {
 	/** @type {Scheme} */
 	const scheme = {
-		value: DTYPES[struct.value] + (struct.narrow ? NARROW : ''),
+		value: struct.codebook
+			? Object.freeze({ codebook: Object.freeze([...struct.table]) })
+			: DTYPES[struct.value] + (struct.narrow ? NARROW : ''),
 		scales: struct.scale.slice(0, struct.nscales).map(levelOf),
 		rules: RULES[struct.rules],
 		layout: LAYOUTS[struct.layout],

@@ -70,7 +70,7 @@ static void check_levels(const struct bq_plan *plan, const struct bq_level *leve
 	struct bq_problems *problems)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const int inner_code = i + 1 < count && bq_is_integer(level[i].dtype);
+		const int inner_code = i + 1 < count && bq_is_integer(level[i].dtype) && bq_dtype(level[i].dtype)->max > 0;
 		const int is_scale = is_float(level[i].dtype) || level[i].dtype == BQ_E8M0;
 		int is_edge = level[i].rank <= plan->rank;
 

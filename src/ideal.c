@@ -158,8 +158,7 @@ void bq_ideal(const struct bq_encoder *encoder, uint32_t first, uint32_t ncells,
 	}
 }
 
-/* What the parents of a dtype's codes are made for: the largest magnitude of its codes; any number where that is float32's. */
-static float top_code(uint32_t dtype)
+float bq_top_code(uint32_t dtype)
 {
 	const struct bq_dtype_info *info = bq_dtype(dtype);
 
@@ -168,7 +167,7 @@ static float top_code(uint32_t dtype)
 
 float bq_ideal_parent(const struct bq_encoder *encoder, uint32_t child_dtype, float largest_child)
 {
-	const float parent = largest_child / top_code(child_dtype);
+	const float parent = largest_child / bq_top_code(child_dtype);
 
 	return parent < encoder->rules->least_parent ? encoder->rules->least_parent : parent;
 }

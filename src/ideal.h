@@ -38,6 +38,9 @@ void bq_ideal_parents(const struct bq_encoder *encoder, const struct bq_unit *un
 void bq_merge_ideal(const struct bq_encoder *encoder, const struct bq_unit *unit, const struct bq_workspace *workspace,
 	struct bq_tensor_range *range);
 
+/* What the parents of a dtype's codes are made for: the largest magnitude of its codes; any number where that is float32's. */
+float bq_top_code(uint32_t dtype);
+
 /* The ideal parameter of a block of an outer level, from the largest magnitude of its children and their dtype. */
 float bq_ideal_parent(const struct bq_encoder *encoder, uint32_t child_dtype, float largest_child);
 

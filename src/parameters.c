@@ -144,7 +144,9 @@ static uint32_t mend(const struct bq_encoder *encoder, const struct bq_workspace
 	uint32_t overflows = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const int lost = !isfinite(rounded[i]) || (saturates && x[i] > info->max);
+		/* An infinite parent makes finite children of ideals that are not. */
+		const int is_hidden = ranges && encoder->plan->scheme.nscales > 1 && !isfinite(ranges->ideal[first + i]);
+		const int lost = !isfinite(rounded[i]) || (saturates && x[i] > info->max) || is_hidden;
 		/* NaN that the parent brought: that of other weights. */
 		const int inherited = x[i] != x[i] && ranges && isfinite(ranges->ideal[first + i]);
 
@@ -159,6 +161,9 @@ static uint32_t mend(const struct bq_encoder *encoder, const struct bq_workspace
 /* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
  * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have; has_parent: some level is around
  * this one. */
+/* How much too large a child of a parent that was rounded down can be: an eighth, of E5M2's two bits. */
+#define PARENT_ERROR 1.125f
+
 static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
 	uint32_t count, float *value, uint8_t *codes)
 {
@@ -176,6 +181,8 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 
 		for (uint32_t i = 0; i < here; i++) {
 			x[i] = clamps ? bq_clamp_f32(rounded[i], info->min, info->max) : rounded[i];
+			if (has_parent && x[i] > info->max && x[i] <= PARENT_ERROR * info->max)
+				x[i] = info->max;
 			x[i] = bq_canonical(x[i]);
 		}
 		round_parameters(encoder, dtype, here, x, rounded, codes);
@@ -281,7 +288,7 @@ static uint32_t make_multiplier(struct bq_encoder *encoder, const struct bq_tens
 	bq_code_range(encoder->plan, &code_min, &code_max);
 	/* torch divides a number by a tensor through the reciprocal, rounded. */
 	multiplier = bq_round_to(encoder->work, 1 / amax);
-	multiplier = bq_round_to(encoder->work, multiplier * (code_max * bq_dtype(scheme->scale[0].dtype)->max));
+	multiplier = bq_round_to(encoder->work, multiplier * (code_max * bq_top_code(scheme->scale[0].dtype)));
 	overflow = amax > 0 && isfinite(amax) && !isfinite(multiplier);
 	multiplier = isfinite(multiplier) ? multiplier : 1;
 	encoder->top_scale.decoded = encoder->top_scale.divisor = multiplier;

@@ -6,7 +6,7 @@ import { optionsOf } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { resolveScheme } from '../presets.js';
 import { list, text } from '../problems.js';
-import { NARROW, valueName } from '../scheme.js';
+import { NARROW, shortBlock, valueName } from '../scheme.js';
 import { mustReadBack } from '../scheme/stated.js';
 import { inferModuleFormat } from './format.js';
 import { fromCompressedTensors } from './from.js';
@@ -47,8 +47,9 @@ function typeOf(field, value) {
 /** Which axes of a block are whole, for a tensor of [batch, heads, tokens, width]: all but the heads. */
 export const ATTN_HEAD = Object.freeze([-1, 1, -1, -1]);
 
-/** @param {string} field @param {Block} block @param {string} row what a whole row is called @param {boolean} two under a tensor-wide scale */
-function strategyOf(field, block, row, two) {
+/** @param {string} field @param {Block} said @param {string} row what a whole row is called @param {boolean} two under a tensor-wide scale */
+function strategyOf(field, said, row, two) {
+	const block = shortBlock(said);
 	if (typeof block === 'number') return { group_size: block, strategy: two ? 'tensor_group' : 'group' };
 	if (two) refuse(`${field}: a tensor-wide scale is over groups only, got blocks of ${shown(block)}`);
 	if (block === 'tensor') return { group_size: null, strategy: 'tensor' };

@@ -29,18 +29,21 @@ import { ARGUMENTS, NARROW } from '../scheme.js';
  * @property {string} message what was found and what was expected
  */
 
-/** The rules that the words of a field keep, by the field's first word. @type {Record<string, string>} */
-const RULE_OF = {
+/** The rules that the words of a field keep, by the field's first word. */
+const RULE_OF = Object.entries({
 	...{ value: 'bad-value', scales: 'bad-levels', mins: 'bad-levels', zero: 'bad-zero', symmetric: 'bad-zero' },
 	...{ calibration: 'bad-calibration', rules: 'bad-rules', layout: 'bad-layout', packing: 'bad-layout' },
-};
-/** @type {Record<string, string>} */
-const RULE_OF_PART = { block: 'bad-block', dtype: 'bad-level-dtype', codebook: 'bad-codebook' };
+});
+const RULE_OF_PART = Object.entries({ block: 'bad-block', dtype: 'bad-level-dtype', codebook: 'bad-codebook' });
 
 /** @param {string} field */
 function ruleOf(field) {
 	const words = field.split(/[.[\]]+/);
-	return RULE_OF_PART[words[words.length - 1]] ?? RULE_OF[words[0]] ?? 'bad-field';
+	const [, rule] =
+		RULE_OF_PART.find(([part]) => part === words[words.length - 1]) ??
+		RULE_OF.find(([first]) => first === words[0]) ??
+		[];
+	return rule ?? 'bad-field';
 }
 
 /** @param {RegExp} pattern */
@@ -75,13 +78,16 @@ function readBlock(block, at) {
 /** @param {number} dtype @param {number[] | undefined} edge */
 const levelOf = (dtype, edge) => ({ dtype, rank: edge?.length, edge });
 
-const LEVEL = { dtype: { read: numbered(DTYPES, [...SCALES, ...INTEGERS]) }, block: { read: readBlock } };
+/** The highest code of i1 is 0. */
+const INNER = INTEGERS.filter((dtype) => dtype !== 'i1');
+const LEVEL = { dtype: { read: numbered(DTYPES, [...SCALES, ...INNER]) }, block: { read: readBlock } };
 
 /** @type {Reader<any[]>} */
 function readLevels(levels, at) {
 	if (!Array.isArray(levels) || levels.length > MAX_LEVELS)
 		return at.fail(`expected a list of at most ${MAX_LEVELS} levels; got ${shown(levels)}`);
-	return levels.map((level, i) => {
+	// From: a hole is a level, too.
+	return Array.from(levels, (level, i) => {
 		const { dtype, block } = readFields(LEVEL, level, at.within(`[${i}]`)) ?? {};
 		return levelOf(dtype, block);
 	});

@@ -88,6 +88,14 @@ static inline void bq_unpack_codes_k32(int bits, const uint8_t *in, uint8_t code
 		bq_unpack_bit_plane(in, 4, codes);
 }
 
+/* A scale or min below 0, which rounding can leave where few weights are not 0, has a code that wraps to 255. The reference
+ * caps it in q5_K; in q4_K it runs into the bits of its neighbours. */
+static inline void bq_cap_k32(int bits, uint8_t codes[8])
+{
+	for (int j = 0; j < 8 && bits == 5; j++)
+		codes[j] = codes[j] < BQ_K32_TOP_SCALE ? codes[j] : BQ_K32_TOP_SCALE;
+}
+
 static inline void bq_encode_block_k32(int bits, const float *x, const float *importance, uint8_t *out)
 {
 	struct bq_k32_found found;
@@ -98,6 +106,8 @@ static inline void bq_encode_block_k32(int bits, const float *x, const float *im
 		bq_search_k32_weighted(bits, x, importance, &found);
 		outer_scale = bq_search_positive_scale(8, BQ_K32_TOP_SCALE, found.scale, found.weight, scales);
 		outer_min = bq_search_positive_scale(8, BQ_K32_TOP_SCALE, found.min, found.weight, mins);
+		bq_cap_k32(bits, scales);
+		bq_cap_k32(bits, mins);
 	} else {
 		bq_search_k32(bits, x, &found);
 		outer_scale = bq_scale_of_largest(8, BQ_K32_TOP_SCALE, BQ_K32_TOP_SCALE, found.scale, scales);

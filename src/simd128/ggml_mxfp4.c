@@ -58,7 +58,9 @@ static void encode_four(const float *x, const struct bq_context *context, uint8_
 	const v128_t code = wasm_v128_and(wasm_i32x4_add(floor_log2f(largest), wasm_i32x4_splat(125)), some);
 	/* From code 1 on the inverse of 2^(code - 128) is a float32. A block of zeros has the code 0. */
 	const v128_t tiny = wasm_v128_and(wasm_i32x4_lt(code, wasm_i32x4_splat(1)), some);
-	const unsigned redo = (unsigned)wasm_i32x4_bitmask(wasm_v128_or(tiny, bq_f32x4_nonfinite(largest)));
+	/* From code 253 on the distance from a code's value can be infinite, and then no code is nearer than the first. */
+	const v128_t huge = wasm_i32x4_gt(code, wasm_i32x4_splat(252));
+	const unsigned redo = (unsigned)wasm_i32x4_bitmask(wasm_v128_or(wasm_v128_or(tiny, huge), bq_f32x4_nonfinite(largest)));
 	uint32_t scale_codes[4];
 	float factors[4];
 

@@ -59,7 +59,9 @@ static inline float test_draw(int distribution, uint32_t *state, size_t i, float
 		return bq_float((test_next(state) & 0x80000000) | test_next(state) >> (9 + (i / 64) % 22));
 	case TINY:
 		return test_of_exponents(state, -126, -100);
-	case HUGE_VALUES:
+	case HUGE_VALUES: /* some are almost the largest */
+		if (test_next(state) >> 28 == 0)
+			return bq_float(((test_next(state) & 0x80000000) | 0x7F7FFFFF) - (test_next(state) >> 26));
 		return test_of_exponents(state, 100, 127);
 	case NONFINITE:
 		if (test_next(state) >> 24 == 0)

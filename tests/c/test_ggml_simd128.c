@@ -7,6 +7,8 @@
 #include "test_draw.h"
 #include "test_ggml.h"
 
+#define NWEIGHTINGS 5
+
 static float draw_weight(int kind, uint32_t *state, size_t i)
 {
 	switch (kind) {
@@ -16,6 +18,8 @@ static float draw_weight(int kind, uint32_t *state, size_t i)
 		return i / 64 % 3 == 0 || test_next(state) >> 31 ? 0.0f : (float)(test_next(state) >> 20);
 	case 2:
 		return test_of_exponents(state, -66, 66);
+	case 3: /* few but zeros */
+		return test_next(state) >> 27 == 0 ? (float)(test_next(state) >> 20) : 0.0f;
 	default:
 		return test_next(state) >> 24 == 0 ? bq_float(test_next(state) | 0x7F800000) : fabsf(test_normal(state));
 	}
@@ -60,7 +64,7 @@ static struct tensor make_tensor(const struct format *format, uint32_t dtype, ui
 	if (weighted) {
 		tensor.weights = test_buffer(tensor.cols * sizeof *tensor.weights, 0);
 		for (size_t i = 0; i < tensor.cols; i++)
-			tensor.weights[i] = draw_weight((int)(number / NDISTRIBUTIONS % 4), &state, i);
+			tensor.weights[i] = draw_weight((int)(number / NDISTRIBUTIONS % NWEIGHTINGS), &state, i);
 	}
 	tensor.values = test_buffer(count * nbytes_of[dtype], 0);
 	if (dtype == BQ_F32)

@@ -8,7 +8,15 @@ import { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from '
 import { blockFields } from '../../js/scheme/drawing.js';
 import { schemeSizes } from '../../js/scheme/sizes.js';
 import { validateScheme } from '../../js/scheme/validate.js';
-import { createObserver, fromCoreAI, quantize, schemes, toBurn, toCoreAI } from '../../js/index.js';
+import {
+	createObserver,
+	fromCoreAI,
+	quantize,
+	schemes,
+	toBurn,
+	toCompressedTensors,
+	toCoreAI,
+} from '../../js/index.js';
 import { needsImatrix, random, ready } from './support.js';
 
 await ready('simd128');
@@ -251,4 +259,39 @@ test('activations keep the rules of a scheme of their own; nothing stands for a 
 			'bad-scheme',
 			/codebook: expected f/,
 		);
+});
+
+test('a scheme with a table of its own is made, printed, cloned and used as it is said', () => {
+	const said = { value: { codebook: [-3, -1, 0, 0.1, 5] }, scales: [{ dtype: 'f32', block: 'tensor' }] };
+	const made = makeScheme(said);
+	assert.deepEqual(made.value, { codebook: [-3, -1, 0, Math.fround(0.1), 5] });
+	assert.ok(sameScheme(parseScheme(formatScheme(made)), said));
+	assert.ok(!sameScheme(made, { ...said, value: { codebook: [-3, -1, 0, 0.2, 5] } }));
+	assert.deepEqual(cloneScheme(made, { rules: 'coreai' }).value, made.value);
+	const data = Float32Array.of(-3, 5, 0.2, 1);
+	const [a, b] = [made, said].map((scheme) => quantize(data, { scheme, shape: [4] }).planes.values.bytes);
+	assert.deepEqual(a, b);
+});
+
+test('fields and levels of any name or none are problems, not accidents', () => {
+	for (const name of ['toString', 'constructor', 'hasOwnProperty'])
+		assert.deepEqual(
+			validateScheme({ value: 'i4', scales: [{ dtype: 'f16', block: 32 }], [name]: 1 }).map(({ rule }) => rule),
+			['bad-field'],
+		);
+	const scales = [{ dtype: 'f16', block: 32 }];
+	scales.length = 2;
+	assert.deepEqual([...new Set(validateScheme({ value: 'i4', scales }).map(({ rule }) => rule))], ['bad-levels']);
+});
+
+test('a block is the same however it is said', () => {
+	const of = (block) => ({ value: 'i4', scales: [{ dtype: 'input', block }], rules: 'compressed-tensors' });
+	for (const [block, strategy] of [
+		[-1, 'channel'],
+		[[-1], 'channel'],
+		[[32], 'group'],
+	]) {
+		const scheme = { ...of(block), layout: 'pack-quantized' };
+		assert.equal(toCompressedTensors(scheme).weights.strategy, strategy);
+	}
 });

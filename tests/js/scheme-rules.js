@@ -60,7 +60,9 @@ const WORDS = {
 			? /^i[2-8]-narrow$/.test(value)
 			: [...INTEGERS, ...FLOAT_VALUES, ...TABLES].includes(value)),
 	'bad-level-dtype': ({ scales, mins = [] }) =>
-		[...scales, ...mins].every(({ dtype }) => [...FLOAT_LEVELS, 'e8m0', ...INTEGERS].includes(dtype)),
+		[...scales, ...mins].every(
+			({ dtype }) => [...FLOAT_LEVELS, 'e8m0', ...INTEGERS].includes(dtype) && dtype !== 'i1',
+		),
 };
 
 /** Rules that fields break by themselves. @type {Record<string, (scheme: any, shape: number[]) => boolean>} */
@@ -224,7 +226,7 @@ const blocks = fc.oneof(
 	block.chain((a) => around(a).chain((b) => around(b).map((c) => [a, b, c]))),
 );
 
-const innerDtype = some(...FLOAT_LEVELS, 'e8m0', 'i6', 'u4', 'u6', 'u8');
+const innerDtype = some(...FLOAT_LEVELS, 'e8m0', 'i1', 'i6', 'u1', 'u4', 'u6', 'u8');
 const outerDtype = fc.oneof({ weight: 12, arbitrary: some(...FLOAT_LEVELS, 'e8m0') }, some('u6', 'i64'));
 const levels = (list) =>
 	fc.tuple(
