@@ -1,10 +1,13 @@
 // target.js - what a scheme means for a safetensors model: compressed-tensors' planes for each weight.
 // SPDX-License-Identifier: MIT
 
+import { inferScheme } from '../compressed-tensors/infer.js';
+import { quantizationArgs } from '../compressed-tensors/quantization-args.js';
 import { storedScheme } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
+import { NARROW } from '../scheme.js';
 import { structOfScheme } from '../scheme/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -37,6 +40,7 @@ export function safetensorsTarget(_, { scheme: given, ...others }) {
 		choose: () => ({ scheme }),
 		outputs({ name, shape: whole }, planes) {
 			checkGroups(scheme, whole);
+			checkReadBack(scheme, whole, planes);
 			return planes.map(({ name: plane, dtype, shape, nbytes }) => ({
 				name: parameterName(moduleOf(name) ?? '', plane),
 				dtype,
@@ -87,6 +91,42 @@ function checkGroups({ scales: [{ block }] }, shape) {
 	const cols = shape[shape.length - 1];
 	if (typeof block === 'number' && cols % block !== 0)
 		throw new BlockQuantError('bad-shape', `rows of ${cols} values are no whole groups of ${block}`);
+}
+
+/**
+ * A block's edge along each axis of a tensor.
+ * @param {Scheme['scales'][number]['block']} block
+ * @param {number[]} shape
+ */
+function edgesOn(block, shape) {
+	if (block === 'tensor') return shape;
+	const edges = block === 'channel' ? [-1] : [block].flat();
+	const rows = new Array(shape.length).fill(1);
+	return [...rows, ...edges].slice(-shape.length).map((edge, i) => (edge < 0 ? shape[i] : Math.min(edge, shape[i])));
+}
+
+/**
+ * Readers know a format by its tensors and its config: what they would take for another is not written.
+ * @param {Scheme} scheme
+ * @param {number[]} shape
+ * @param {{ name: string, dtype: string, shape: number[] }[]} planes
+ */
+function checkReadBack(scheme, shape, planes) {
+	/** @param {Scheme} scheme */
+	const kept = ({ value, scales, zero }) => {
+		const levels = scales.map(({ dtype, block }) => [dtype, edgesOn(block, shape)]);
+		return JSON.stringify([String(value).replace(NARROW, ''), zero, levels]);
+	};
+	const args = [quantizationArgs(storedScheme(scheme).weights)];
+	let why = 'its readers take it for another scheme';
+	try {
+		const { scheme: back } = inferScheme(planes, { shape, args });
+		if (kept(back) === kept(scheme)) return;
+	} catch (error) {
+		if (!(error instanceof BlockQuantError)) throw error;
+		why = error.detail;
+	}
+	throw new BlockQuantError('unsupported', `${scheme.name ?? 'this scheme'} in a compressed-tensors file: ${why}`);
 }
 
 /**

@@ -7,9 +7,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as ct from '../../js/compressed-tensors/index.js';
-import { dequantize, dequantizeModel, memorySink, openModel, quantize } from '../../js/index.js';
+import {
+	dequantize,
+	dequantizeModel,
+	fromCompressedTensors,
+	memorySink,
+	openModel,
+	quantize,
+	quantizeModel,
+} from '../../js/index.js';
 import { safetensors } from './files-support.js';
-import { bytesOf, random, ready, root, sha256 } from './support.js';
+import { asDtype, bytesOf, random, ready, root, sha256 } from './support.js';
 
 before(() => ready());
 
@@ -95,4 +103,22 @@ test('a config says how a module is quantized by the target that is closest to i
 		code: 'unsupported',
 		message: /fit 1, 2, 3, 4, 5 bits; config\.json must say/,
 	});
+});
+
+test('what no reader would take for what it is, is refused before anything is written', async () => {
+	const data = asDtype(Float32Array.from({ length: 4 * 96 }, random(3).normal), 'bf16');
+	const tensor = { name: 'layer.weight', dtype: 'BF16', shape: [4, 96], data: bytesOf(data) };
+	for (const scheme of [
+		{ value: 'i3', scales: [{ dtype: 'e8m0', block: 48 }], layout: 'pack-quantized' },
+		fromCompressedTensors({ num_bits: 4, group_size: 32, scale_dtype: 'torch.float8_e4m3fn' }),
+		fromCompressedTensors({ num_bits: 6, type: 'float', group_size: 16 }),
+		fromCompressedTensors({ num_bits: 4, type: 'float', strategy: 'channel' }),
+	]) {
+		const sink = memorySink();
+		await assert.rejects(quantizeModel(await openModel(safetensors([tensor])), sink, { scheme }), {
+			code: 'unsupported',
+			message: /layer\.weight": .* in a compressed-tensors file: /,
+		});
+		assert.equal(sink.bytes().length, 0);
+	}
 });
