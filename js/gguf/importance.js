@@ -21,9 +21,13 @@ export function importanceOf({ name, shape }, fileType, type, { imatrix, missing
 		// One row for each expert.
 		const expected = columns * (shape.at(-3) ?? 1);
 		if (found.length === expected && !found.some((weight) => weight > 0))
-			throw new BlockQuantError('bad-file', 'its entry in the importance matrix is all 0; some column must matter', {
-				tensor: name,
-			});
+			throw new BlockQuantError(
+				'bad-file',
+				'its entry in the importance matrix is all 0; some column must matter',
+				{
+					tensor: name,
+				},
+			);
 		if (found.length === expected) return { importance: found, warnings: [] };
 		lack = `its entry in the importance matrix has ${found.length} values, not ${expected}`;
 		if (!TOKEN_TABLES.includes(name)) throw new BlockQuantError('bad-shape', lack, { tensor: name });
