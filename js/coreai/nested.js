@@ -38,7 +38,6 @@ export function checkNested(spec, json, problems) {
 			'scale_dtype',
 			`parents are numbers: say parent_dtype; expected null, got ${shown(json.scale_dtype)}`,
 		);
-	if (spec.qparam_qspec) problems.add('qparam_qspec', 'one spec inside another is the most');
 	if (!['default', 'static'].includes(spec.qparam_calculator_cls))
 		problems.add('qparam_calculator_cls', 'the ranges are those of the outer spec; expected default or static');
 	if (spec.granularity?.type === 'per_channel' && spec.granularity.axis === null)

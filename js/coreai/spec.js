@@ -6,7 +6,7 @@ import { shown } from '../errors.js';
 import { DTYPES, E8M0, WITH_E8M0, canonical } from './dtypes.js';
 import { readGranularity } from './granularity.js';
 import { NESTED_FIELDS, checkNested } from './nested.js';
-import { Problems, fraction, nullable, readFields, word } from '../problems.js';
+import { Problems, fraction, isObject, nullable, readFields, word } from '../problems.js';
 
 /** @template T @typedef {import('../problems.js').Reader<T>} Reader */
 
@@ -118,9 +118,11 @@ export function readSpec(json, at, more = {}) {
 	return spec;
 }
 
-/** @type {Reader<Spec>} */
+/** What is inside again is not read: it has no end, perhaps. @type {Reader<Spec>} */
 function readNested(json, at) {
-	const spec = readSpec(json, at, NESTED_FIELDS);
+	const isDeeper = isObject(json) && (json.qparam_qspec ?? null) !== null;
+	if (isDeeper) at.add('qparam_qspec', 'one spec inside another is the most');
+	const spec = readSpec(isDeeper ? { ...json, qparam_qspec: null } : json, at, NESTED_FIELDS);
 	if (spec) checkNested(spec, json, at);
 	return spec;
 }

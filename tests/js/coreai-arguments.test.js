@@ -94,3 +94,15 @@ test('axes that a tensor has not, and those that it has by its module', async ()
 	assert.deepEqual(fromCoreAI(spec, { module: 'Conv3d' }), fromCoreAI(spec, { rank: 5 }));
 	assert.throws(() => fromCoreAI(spec, { module: 'Conv2d', target: 'activation' }), { code: 'bad-scheme' });
 });
+
+test('specs without end are refused where the second begins', () => {
+	const cyclic = { dtype: 'int4' };
+	cyclic.qparam_qspec = cyclic;
+	let deep = { dtype: 'int4' };
+	for (let i = 0; i < 20_000; i++) deep = { dtype: 'int4', qparam_qspec: deep };
+	for (const spec of [cyclic, deep])
+		assert.throws(() => fromCoreAI(spec), {
+			code: 'bad-scheme',
+			message: /qparam_qspec\.qparam_qspec: one spec inside another is the most/,
+		});
+});
