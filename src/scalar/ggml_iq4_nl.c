@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_iq4_nl.c - iq4_nl: f16 scale, 16 bytes of two codes of levels; value j in the low half of byte j, value j + 16 in the
  * high half.
+ *
+ *     byte  0  f16 scale
+ *           2  16 bytes, 2 codes a byte: value j in the low, value j + 16 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_iq4.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_iq4_xs.c - iq4_xs: f16 scale, 8 scales of 6 bits, for 32 values each 16 bytes of two codes of levels.
+ *
+ *     byte  0  f16 scale
+ *           2  2 bytes, the upper pairs of 8 scales of 6 bits
+ *           4  4 bytes, their low halves
+ *           8  128 bytes, 16 for 32 values, as in iq4_nl
  */
 #include "kernels.h"
 #include "ggml_iq4.h"

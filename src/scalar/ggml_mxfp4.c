@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_mxfp4.c - ggml's mxfp4: an E8M0 scale, 16 bytes of two E2M1 codes; value j in the low half of byte j, value j + 16 in
  * the high half. A block that is not finite gets the scale NaN and the codes 0.
+ *
+ *     byte  0  E8M0 scale
+ *           1  16 bytes, 2 codes a byte: value j in the low, value j + 16 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_e2m1.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_nvfp4.c - ggml's nvfp4: four E4M3 scales without a sign, for 16 values each 8 bytes of two E2M1 codes; value j in the
  * low half of byte j, value j + 8 in the high half. NaN gets the code 0, and so does all beside an infinity.
+ *
+ *     byte  0  4 scales of E4M3 without a sign, each for 16 values
+ *           4  32 bytes, 8 for 16 values: value j in the low, value j + 8 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_e2m1.h"

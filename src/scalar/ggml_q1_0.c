@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q1_0.c - q1_0: f16 scale, the mean magnitude of 128 values, and a bit for each that is set if it is not negative.
+ *
+ *     byte  0  f16 scale
+ *           2  16 bytes of 8 signs: value j is bit j % 8 of byte j / 8
  */
 #include "kernels.h"
 #include "ggml_search.h"

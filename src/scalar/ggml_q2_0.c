@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q2_0.c - q2_0: f16 scale, the largest of 64 magnitudes, and codes -1, 0, 1 in pairs of bits, with 1 added. (The fourth
  * pair is 2, which no encoder writes.)
+ *
+ *     byte  0  f16 scale
+ *           2  16 bytes of 4 codes: value j at bit 2 (j % 4) of byte j / 4
  */
 #include "kernels.h"
 #include "ggml_ternary.h"

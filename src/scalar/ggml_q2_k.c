@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q2_k.c - q2_K: codes of 2 bits, scales and mins of 4 bits for each 16 values, f16 scales of these.
+ *
+ *     byte  0  16 bytes, for 16 values each: scale in the low, min in the high half
+ *          16  64 bytes, 32 for 128 values: value 32 k + l at bit 2 k of byte l
+ *          80  f16 scale of the scales
+ *          82  f16 scale of the mins
  */
 #include "kernels.h"
 #include "ggml_k16.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q3_k.c - q3_K: codes of 3 bits, scales of 6 bits for each 16 values, an f16 scale of these.
+ *
+ *     byte  0  32 bytes of third bits: value 32 k + l at bit k of byte l
+ *          32  64 bytes of the other two, as in q2_K
+ *          96  12 bytes, 16 scales of 6 bits: 8 bytes of two low halves (j and j + 8), 4 of four upper pairs
+ *         108  f16 scale of the scales
  */
 #include "kernels.h"
 #include "ggml_k16.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q4_0.c - q4_0: f16 scale, codes of 4 bits; the value of the largest magnitude becomes -8.
+ *
+ *     byte  0  f16 scale
+ *           2  16 bytes, 2 codes a byte: value j in the low, value j + 16 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_block32.h"

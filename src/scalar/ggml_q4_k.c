@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q4_k.c - q4_K: codes of 4 bits, scales and mins of 6 bits for each 32 values, f16 scales of these.
+ *
+ *     byte  0  f16 scale of the scales
+ *           2  f16 scale of the mins
+ *           4  12 bytes, 8 scales and mins of 6 bits (bq_pack_scales_and_mins)
+ *          16  128 bytes, 32 for 64 values: value l in the low, value 32 + l in the high half of byte l
  */
 #include "kernels.h"
 #include "ggml_k32.h"

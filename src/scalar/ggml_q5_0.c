@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q5_0.c - q5_0: f16 scale, codes of 5 bits; the value of the largest magnitude becomes -16.
+ *
+ *     byte  0  f16 scale
+ *           2  4 bytes of fifth bits, from bit 0
+ *           6  16 bytes, 2 codes a byte: value j in the low, value j + 16 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_block32.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q5_1.c - q5_1: f16 scale and min, codes of 5 bits from the least value to the largest.
+ *
+ *     byte  0  f16 scale
+ *           2  f16 min
+ *           4  4 bytes of fifth bits, from bit 0
+ *           8  16 bytes, 2 codes a byte: value j in the low, value j + 16 in the high half of byte j
  */
 #include "kernels.h"
 #include "ggml_block32.h"

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q6_k.c - q6_K: 16 sub-blocks of 16 values, each with a scale of 8 bits; an f16 scale of these. Codes of 6 bits.
+ *
+ *     byte  0  128 bytes of low halves, 64 for 128 values: value l in the low, value 64 + l in the high half of byte l
+ *         128  64 bytes of upper pairs, 32 for 128 values: value 32 k + l at bit 2 k of byte l
+ *         192  16 scales of 8 bits, with a sign
+ *         208  f16 scale of the scales
  */
 #include "kernels.h"
 #include "ggml_k16.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * ggml_q8_0.c - q8_0: f16 scale, 32 x i8; the largest magnitude becomes 127. Codes are 0 if a value or the scale's inverse is
  * not finite.
+ *
+ *     byte  0  f16 scale
+ *           2  32 codes of 8 bits
  */
 #include "kernels.h"
 #include "ggml_search.h"

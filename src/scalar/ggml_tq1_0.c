@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * ggml_tq1_0.c - tq1_0: codes -1, 0, 1 with 1 added, five in a byte, and an f16 scale, the largest of 256 magnitudes.
+ *
+ *     byte  0  32 bytes of five codes: values j + 32 k of the first 160
+ *          32  16 bytes of five: values 160 + j + 16 k
+ *          48  4 bytes of four: values 240 + j + 4 k
+ *          52  f16 scale
  */
 #include "kernels.h"
 #include "ggml_ternary.h"

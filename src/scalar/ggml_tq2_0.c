@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * ggml_tq2_0.c - tq2_0: codes -1, 0, 1 with 1 added in a plane of pairs, and an f16 scale, the largest of 256 magnitudes.
+ *
+ *     byte  0  64 bytes, 32 for 128 values: value 32 k + l at bit 2 k of byte l
+ *          64  f16 scale
  */
 #include "kernels.h"
 #include "ggml_k16.h"
