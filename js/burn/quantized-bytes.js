@@ -69,6 +69,17 @@ function checkCodes(codes, { value, table }) {
 		);
 }
 
+/** Refuses what the dtype would make infinite, NaN or another sign of. @param {string} name @param {string} dtype @param {ArrayLike<number>} scales */
+function checkScales(name, dtype, scales) {
+	const { max } = SCALE_DTYPES[dtype];
+	const at = Array.prototype.findIndex.call(scales, (scale) => !(scale >= 0 && scale <= max));
+	if (at >= 0)
+		throw new BlockQuantError(
+			'bad-argument',
+			`${name}: ${scales[at]} at index ${at} is no scale of ${dtype}; expected 0 to ${max}`,
+		);
+}
+
 export class QuantizedBytes {
 	/**
 	 * @param {Uint8Array} bytes
@@ -103,7 +114,7 @@ export class QuantizedBytes {
 	 * @param {readonly number[]} shape
 	 * @param {{ codes: Int8Array, scales: Float32Array, global?: number | null }} parts row-major; codes: the bits, where values
 	 *   are floats; scales: over the grid of blocks, to the nearest number of their dtype; global: the tensor-wide scale above them
-	 * @throws {BlockQuantError} bad-argument, bad-shape
+	 * @throws {BlockQuantError} bad-argument (a scale that its dtype does not hold, too), bad-shape
 	 */
 	static write(scheme, shape, parts) {
 		const { global = null, ...arrays } = partsOf('parts', parts);
@@ -125,6 +136,8 @@ export class QuantizedBytes {
 					`a tensor [${shape.join(', ')}] of this scheme has ${expected} ${what}, got ${found}`,
 				);
 		checkCodes(codes, scheme);
+		checkScales('scales', scheme.scaleDtype, scales);
+		if (outer) checkScales('global', outer, [Number(global)]);
 		const stored = [
 			new Uint8Array(codes.buffer, codes.byteOffset, codes.length),
 			encoded(scheme.scaleDtype, scales),

@@ -95,7 +95,9 @@ export function computeQParams(scheme, range) {
 			`range: ${min.length} minima and ${max.length} maxima; expected as many`,
 		);
 	const [low, high] = QUANT_VALUES[scheme.value].range;
-	const scales = min.map((lo, i) => Math.fround(2 * Math.max(Math.abs(lo), Math.abs(max[i]))) / (high - low));
+	// A table is spread to its largest magnitude, as quantize() does it.
+	const span = scheme.table ? 2 * Math.max(...scheme.table.map((entry) => Math.abs(Math.fround(entry)))) : high - low;
+	const scales = min.map((lo, i) => Math.fround(2 * Math.max(Math.abs(lo), Math.abs(max[i]))) / span);
 	if (globalScaleDtype(scheme) === null) return { scales, global: null };
 	if (!quantizable(scheme))
 		throw new BlockQuantError(

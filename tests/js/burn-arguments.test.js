@@ -57,6 +57,15 @@ test('null and things of another kind', async () => {
 		[() => QuantizedBytes.of(null), 'bad-argument', /an object, got null/],
 		[() => new QuantizedBytes([1], scheme, [1]), 'bad-argument', /bytes: expected Uint8Array/],
 		[() => QuantizedBytes.write({}), 'bad-argument', /parts: expected an object, got undefined/],
+		...[Number.NaN, -1, 1e6].map((bad) => [
+			() =>
+				QuantizedBytes.write(new QuantScheme({ tensor: 'F16' }), [4], {
+					...parts,
+					scales: Float32Array.of(bad),
+				}),
+			'bad-argument',
+			new RegExp(`scales: ${bad === 1e6 ? 1000000 : bad} at index 0 is no scale of F16; expected 0 to 65504`),
+		]),
 		[() => QuantizedBytes.write({}, [4], parts), 'bad-argument', /a QuantScheme/],
 		[
 			() => QuantizedBytes.write(scheme, [4], { ...parts, codes: [0, 0, 0, 0] }),

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as burn from '../../js/burn/index.js';
+import { fromBurn, quantize } from '../../js/index.js';
 import { burnFunctions, quantScheme } from './burn-support.js';
 import { ready } from './support.js';
 
@@ -188,4 +189,13 @@ test('four integers of 8 bits in a word', () => {
 test('no function of the release is left out', () => {
 	const elsewhere = ['QuantizedBytes::new', 'scale_order']; // burn-bytes.test.js
 	assert.deepEqual([...new Set(rows.map(({ fn }) => fn))].sort(), [...seen, ...elsewhere].sort());
+});
+
+test('the scale of a table is that which quantize() stores', async () => {
+	await ready();
+	const scheme = new burn.QuantScheme({ value: 'Q2F', mode: 'Lookup', table: [-10, 0, 1, 2] });
+	const data = Float32Array.of(-10, 10, 3, 4);
+	const { scales } = burn.computeQParams(scheme, burn.computeRange(scheme, data, [4]));
+	const stored = burn.QuantizedBytes.of(quantize(data, { scheme: fromBurn(scheme), shape: [4] }));
+	assert.deepEqual([...scales], [...stored.read().scales]);
 });
