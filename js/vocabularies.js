@@ -15,7 +15,13 @@ import { structOfScheme } from './scheme/read.js';
 /** One row for each vocabulary but ours: fields, or words for a value, that it alone has. @type {{ keys: string[], values?: string[], read: (json: any) => Scheme }[]} */
 const VOCABULARIES = [
 	{ keys: ['weights', 'num_bits'], read: fromCompressedTensors },
-	{ keys: ['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec'], read: fromCoreAI },
+	{
+		keys: [
+			...['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec', 'scale_dtype'],
+			...['float_range', 'qparam_calculator_cls', 'range_calculator_cls', 'averaging_constant'],
+		],
+		read: fromCoreAI,
+	},
 	{ keys: ['store', 'mode', 'tensor', 'block'], values: Object.keys(QUANT_VALUES), read: fromBurn },
 ];
 

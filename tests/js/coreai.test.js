@@ -245,8 +245,13 @@ test('toCoreAI says its presets and refuses those of others with the reason', ()
 });
 
 test('a spec is told by its keys among JSON files of schemes', () => {
-	const spec = { dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } };
-	assert.deepEqual(schemeOfJson(spec), fromCoreAI(spec));
+	for (const spec of [
+		{ dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } },
+		{ scale_dtype: 'float8_e8m0fnu' },
+		{ float_range: [-1, 1] },
+		{ qparam_calculator_cls: 'static' },
+	])
+		assert.deepEqual(schemeOfJson(spec), fromCoreAI(spec));
 });
 
 test('bits per weight are those of coreai-opt 0.4.0, nested codes and parents those of the table', () => {
