@@ -121,7 +121,9 @@ async function weightsOf(model, config) {
  * @param {(x: Float32Array, y: Float32Array) => void} add as many values of each
  */
 async function compareWeights(a, b, signal, add) {
-	if (a.shape.length !== b.shape.length || a.shape.some((edge, i) => edge !== b.shape[i])) {
+	// GGUF files do not keep outer axes of 1.
+	const [own, other] = [a, b].map(({ shape }) => String(shape.slice(shape.findIndex((edge) => edge !== 1))));
+	if (own !== other) {
 		throw new BlockQuantError('bad-shape', `[${a.shape}] in one model, [${b.shape}] in the other`, {
 			tensor: a.name,
 		});

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { BlockQuantError } from '../../js/errors.js';
 import { memorySink } from '../../js/io/sink.js';
+import { typeNamed } from '../../js/gguf/types.js';
+import { compareModels } from '../../js/model/compare.js';
 import { openModel } from '../../js/model/open.js';
 import { quantizeModel } from '../../js/model/quantize.js';
 import { bytesOf, noise, weights } from './files-support.js';
@@ -258,4 +260,19 @@ test('a hundred thousand tensors, a hundred thousand keys: in seconds', async ()
 	assert.deepEqual([model.tensors.length, Object.keys(model.metadata).length], [count, count]);
 	assert.equal(model.metadata['k.99999'], 99_999);
 	assert.ok(performance.now() - start < 10_000);
+});
+
+test('a tensor with an outer axis of 1, which a GGUF file does not keep, is compared with its own output', async () => {
+	const { id: type } = typeNamed('F32');
+	const tensors = [1, 4].map((rows) => ({
+		name: rows === 1 ? 'cls.output.weight' : 'blk.0.attn_q.weight',
+		dims: [256, rows],
+		type,
+		data: new Uint8Array(Float32Array.from({ length: 256 * rows }, (_, i) => Math.sin(i)).buffer),
+	}));
+	const model = await openModel(gguf({ pairs: LLAMA, tensors }));
+	const sink = memorySink();
+	await quantizeModel(model, sink, { scheme: 'q8_0', pure: true });
+	const compared = await compareModels(model, await openModel(sink.bytes()));
+	assert.deepEqual(compared.tensors.map(({ name }) => name).sort(), ['blk.0.attn_q.weight', 'cls.output.weight']);
 });
