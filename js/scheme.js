@@ -63,14 +63,27 @@ export function blockOfEdges(edges) {
 	return said[0] === -1 ? (edges.length > 1 ? 'channel' : 'tensor') : said[0];
 }
 
+/**
+ * The way back: the edges of a block along each axis, -1 for a whole one.
+ * @param {Block} block of no more axes than the tensor
+ * @param {number} rank of the tensor
+ * @returns {number[]}
+ */
+export function edgesOfBlock(block, rank) {
+	if (block === 'tensor') return new Array(rank).fill(-1);
+	const edges = block === 'channel' ? [-1] : [block].flat();
+	return [...new Array(rank - edges.length).fill(1), ...edges];
+}
+
 /** What a scheme's values are called, in a few words. @param {Pick<Scheme, 'value'>} scheme */
 export const valueName = ({ value }) => (typeof value === 'string' ? value : `codebook of ${value.codebook.length}`);
 
 /** A block as it is said shortest: -1 is `channel`, one edge a number. @param {Block} block @returns {Block} */
 export function shortBlock(block) {
-	const edges = typeof block === 'string' ? block : [block].flat();
-	if (typeof edges === 'string' || edges.length > 1) return edges;
-	return edges.length ? (edges[0] === -1 ? 'channel' : edges[0]) : 'tensor';
+	if (typeof block === 'string') return block;
+	const edges = [block].flat();
+	if (edges.length > 1) return edges;
+	return edges.length === 0 ? 'tensor' : edges[0] === -1 ? 'channel' : edges[0];
 }
 
 /** @param {{ rank: number, edge: number[] }} level @returns {Block} */

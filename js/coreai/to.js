@@ -3,6 +3,7 @@
 
 import { BlockQuantError, shown } from '../errors.js';
 import { E8M0, dtypeOfValue } from './dtypes.js';
+import { edgesOfBlock } from '../scheme.js';
 import { mustReadBack } from '../scheme/stated.js';
 import { fromCoreAI, readOptions } from './from.js';
 import { edgesOf } from './granularity.js';
@@ -27,9 +28,9 @@ function refuse(field, reason) {
 
 /** The edges of a block on every axis. @param {Exclude<Block, 'tensor'>} block @param {number} rank */
 function edgesOnAll(block, rank) {
-	const edges = block === 'channel' ? [-1] : [block].flat();
-	if (edges.length > rank) refuse('scales', `blocks of ${edges.length} axes are none of a tensor of ${rank}`);
-	return [...Array(rank - edges.length).fill(1), ...edges];
+	const axes = Array.isArray(block) ? block.length : 1;
+	if (axes > rank) refuse('scales', `blocks of ${axes} axes are none of a tensor of ${rank}`);
+	return edgesOfBlock(block, rank);
 }
 
 /** The shortest granularity that means these edges there. @param {number[]} edges @param {Place} place */

@@ -7,7 +7,7 @@ import { storedScheme } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
-import { NARROW } from '../scheme.js';
+import { NARROW, edgesOfBlock } from '../scheme.js';
 import { structOfScheme } from '../scheme/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -33,14 +33,18 @@ export function safetensorsTarget(_, { scheme: given, ...others }) {
 		if (value) throw new BlockQuantError('bad-argument', `${name} is for GGUF files`);
 	}
 	const scheme = schemeForFile(given);
+	/** Shapes and dtypes whose planes were looked at: a model has few, and many tensors of each. @type {Set<string>} */
+	const known = new Set();
 	return {
 		name: scheme.name ?? 'a custom scheme',
 		scheme,
 		mayCopy: false,
 		choose: () => ({ scheme }),
-		outputs({ name, shape: whole }, planes) {
+		outputs({ name, shape: whole, dtype: input }, planes) {
 			checkGroups(scheme, whole);
-			checkReadBack(scheme, whole, planes);
+			const kind = `${input} ${whole}`;
+			if (!known.has(kind)) checkReadBack(scheme, whole, planes);
+			known.add(kind);
 			return planes.map(({ name: plane, dtype, shape, nbytes }) => ({
 				name: parameterName(moduleOf(name) ?? '', plane),
 				dtype,
@@ -94,18 +98,6 @@ function checkGroups({ scales: [{ block }] }, shape) {
 }
 
 /**
- * A block's edge along each axis of a tensor.
- * @param {Scheme['scales'][number]['block']} block
- * @param {number[]} shape
- */
-function edgesOn(block, shape) {
-	if (block === 'tensor') return shape;
-	const edges = block === 'channel' ? [-1] : [block].flat();
-	const rows = new Array(shape.length).fill(1);
-	return [...rows, ...edges].slice(-shape.length).map((edge, i) => (edge < 0 ? shape[i] : Math.min(edge, shape[i])));
-}
-
-/**
  * Readers know a format by its tensors and its config: what they would take for another is not written.
  * @param {Scheme} scheme
  * @param {number[]} shape
@@ -114,7 +106,10 @@ function edgesOn(block, shape) {
 function checkReadBack(scheme, shape, planes) {
 	/** @param {Scheme} scheme */
 	const kept = ({ value, scales, zero }) => {
-		const levels = scales.map(({ dtype, block }) => [dtype, edgesOn(block, shape)]);
+		const levels = scales.map(({ dtype, block }) => {
+			const edges = edgesOfBlock(block, shape.length);
+			return [dtype, edges.map((edge, i) => (edge < 0 ? shape[i] : Math.min(edge, shape[i])))];
+		});
 		return JSON.stringify([String(value).replace(NARROW, ''), zero, levels]);
 	};
 	const args = [quantizationArgs(storedScheme(scheme).weights)];
