@@ -158,12 +158,12 @@ static uint32_t mend(const struct bq_encoder *encoder, const struct bq_workspace
 	return overflows;
 }
 
-/* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
- * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have; has_parent: some level is around
- * this one. */
 /* How much too large a child of a parent that was rounded down can be: an eighth, of E5M2's two bits. */
 #define PARENT_ERROR 1.125f
 
+/* Rounds values to their dtype; returns how many it cannot hold. ranges: the workspace, for innermost levels, where an
+ * infinite ideal of finite weights counts. is_scale: 0 is no value that a scale should have; has_parent: some level is around
+ * this one. */
 static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspace *ranges, int is_scale, int has_parent, uint32_t dtype,
 	uint32_t count, float *value, uint8_t *codes)
 {

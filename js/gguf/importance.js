@@ -20,15 +20,11 @@ export function importanceOf({ name, shape }, fileType, type, { imatrix, missing
 	if (found !== undefined) {
 		// One row for each expert.
 		const expected = columns * (shape.at(-3) ?? 1);
-		if (found.length === expected && !found.some((weight) => weight > 0))
-			throw new BlockQuantError(
-				'bad-file',
-				'its entry in the importance matrix is all 0; some column must matter',
-				{
-					tensor: name,
-				},
-			);
-		if (found.length === expected) return { importance: found, warnings: [] };
+		if (found.length === expected) {
+			if (found.some((weight) => weight > 0)) return { importance: found, warnings: [] };
+			const all0 = 'its entry in the importance matrix is all 0; some column must matter';
+			throw new BlockQuantError('bad-file', all0, { tensor: name });
+		}
 		lack = `its entry in the importance matrix has ${found.length} values, not ${expected}`;
 		if (!TOKEN_TABLES.includes(name)) throw new BlockQuantError('bad-shape', lack, { tensor: name });
 	}

@@ -30,20 +30,20 @@ import { ARGUMENTS, NARROW } from '../scheme.js';
  */
 
 /** The rules that the words of a field keep, by the field's first word. */
-const RULE_OF = Object.entries({
-	...{ value: 'bad-value', scales: 'bad-levels', mins: 'bad-levels', zero: 'bad-zero', symmetric: 'bad-zero' },
-	...{ calibration: 'bad-calibration', rules: 'bad-rules', layout: 'bad-layout', packing: 'bad-layout' },
-});
-const RULE_OF_PART = Object.entries({ block: 'bad-block', dtype: 'bad-level-dtype', codebook: 'bad-codebook' });
+const RULE_OF = new Map(
+	Object.entries({
+		...{ value: 'bad-value', scales: 'bad-levels', mins: 'bad-levels', zero: 'bad-zero', symmetric: 'bad-zero' },
+		...{ calibration: 'bad-calibration', rules: 'bad-rules', layout: 'bad-layout', packing: 'bad-layout' },
+	}),
+);
+const RULE_OF_PART = new Map(
+	Object.entries({ block: 'bad-block', dtype: 'bad-level-dtype', codebook: 'bad-codebook' }),
+);
 
 /** @param {string} field */
 function ruleOf(field) {
 	const words = field.split(/[.[\]]+/);
-	const [, rule] =
-		RULE_OF_PART.find(([part]) => part === words[words.length - 1]) ??
-		RULE_OF.find(([first]) => first === words[0]) ??
-		[];
-	return rule ?? 'bad-field';
+	return RULE_OF_PART.get(words[words.length - 1]) ?? RULE_OF.get(words[0]) ?? 'bad-field';
 }
 
 /** @param {RegExp} pattern */
