@@ -5,32 +5,12 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as ct from '../../js/compressed-tensors/index.js';
-import {
-	compare,
-	dequantize,
-	dequantizeModel,
-	fromCompressedTensors,
-	memorySink,
-	openModel,
-	quantize,
-	toCompressedTensors,
-} from '../../js/index.js';
+import { compare, dequantize, fromCompressedTensors, quantize, toCompressedTensors } from '../../js/index.js';
 import { presets } from '../../js/presets.js';
-import { safetensors } from './files-support.js';
-import { asDtype, bytesOf, random, ready } from './support.js';
+import { dequantized, normals, tensorsOf } from './ct-support.js';
+import { asDtype, bytesOf, ready } from './support.js';
 
 before(() => ready());
-
-const normals = (count, seed = 1) => Float32Array.from({ length: count }, random(seed).normal);
-
-/** The tensors of a quantized weight in a file. */
-const tensorsOf = (module, { planes }) =>
-	Object.entries(planes).map(([name, { dtype, shape, bytes }]) => ({
-		name: `${module}.${name}`,
-		dtype,
-		shape,
-		data: bytes,
-	}));
 
 const f32 = (name, values) => ({
 	name,
@@ -38,17 +18,6 @@ const f32 = (name, values) => ({
 	shape: [values.length],
 	data: bytesOf(Float32Array.from(values)),
 });
-
-/** What a file of tensors is dequantized to, by name. */
-async function dequantized(tensors, options) {
-	const sink = memorySink();
-	const { warnings } = await dequantizeModel(await openModel(safetensors(tensors)), sink, options);
-	const model = await openModel(sink.bytes());
-	const found = await Promise.all(
-		model.tensors.map(async ({ name, dtype, nbytes, read }) => [name, { dtype, bytes: await read(0, nbytes) }]),
-	);
-	return { tensors: Object.fromEntries(found), warnings };
-}
 
 const refuses = (call, code, message) => assert.throws(call, { code, message });
 

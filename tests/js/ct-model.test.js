@@ -7,47 +7,27 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as ct from '../../js/compressed-tensors/index.js';
-import {
-	dequantize,
-	dequantizeModel,
-	fromCompressedTensors,
-	memorySink,
-	openModel,
-	quantize,
-	quantizeModel,
-} from '../../js/index.js';
+import { dequantize, fromCompressedTensors, memorySink, openModel, quantize, quantizeModel } from '../../js/index.js';
 import { safetensors } from './files-support.js';
-import { asDtype, bytesOf, random, ready, root, sha256 } from './support.js';
+import { dequantized, normals, tensorsOf } from './ct-support.js';
+import { asDtype, bytesOf, ready, root, sha256 } from './support.js';
 
 before(() => ready());
 
 const digest = (values) => sha256(bytesOf(Float32Array.from(values, (x) => x + 0)));
 
-const normals = (count, seed) => Float32Array.from({ length: count }, random(seed).normal);
-
 /** A config.json of these groups. */
 const configOf = (config_groups, more = {}) =>
 	JSON.stringify({ quantization_config: { quant_method: 'compressed-tensors', config_groups, ...more } });
 
-/** The tensors of a model file of these, dequantized to float32. */
-async function dequantized(tensors, config) {
-	const sink = memorySink();
-	const { warnings } = await dequantizeModel(await openModel(safetensors(tensors)), sink, { dtype: 'f32', config });
-	const model = await openModel(sink.bytes());
-	const values = {};
-	for (const { name, nbytes, read } of model.tensors)
-		values[name] = new Float32Array((await read(0, nbytes)).slice().buffer);
+/** The values of a model file of these tensors, dequantized to float32. */
+async function valuesOf(file, config) {
+	const { tensors, warnings } = await dequantized(file, { dtype: 'f32', config });
+	const values = Object.fromEntries(
+		Object.entries(tensors).map(([name, { bytes }]) => [name, new Float32Array(bytes.slice().buffer)]),
+	);
 	return { values, warnings };
 }
-
-/** The planes of a quantized tensor as tensors of a file. */
-const planesOf = (module, { planes }) =>
-	Object.entries(planes).map(([name, { dtype, shape, bytes }]) => ({
-		name: `${module}.${name}`,
-		dtype,
-		shape,
-		data: bytes,
-	}));
 
 test('weights grouped by actorder, as 0.18.0 stored them, are read: arrays and model files', async () => {
 	const cases = JSON.parse(readFileSync(join(root, 'tests/golden/compressed-tensors-config/g-idx.json'), 'utf8'));
@@ -61,7 +41,7 @@ test('weights grouped by actorder, as 0.18.0 stored them, are read: arrays and m
 			]),
 		);
 		const config = configOf({ group_0: { targets: ['Linear'], weights: args, format } });
-		const { values } = await dequantized(planesOf('a', { planes }), config);
+		const { values } = await valuesOf(tensorsOf('a', { planes }), config);
 		assert.deepEqual(Object.keys(values), ['a.weight'], what);
 		assert.equal(digest(values['a.weight']), decoded, what);
 		if (format !== 'int-quantized') continue;
@@ -84,29 +64,29 @@ test('a config says how a module is quantized by the target that is closest to i
 	});
 	const five = quantize(normals(24, 1), { scheme: schemeOf(5), shape });
 	const four = quantize(normals(24, 2), { scheme: schemeOf(4), shape });
-	const tensors = [...planesOf('layers.0.a', five), ...planesOf('layers.0.b', four)];
+	const tensors = [...tensorsOf('layers.0.a', five), ...tensorsOf('layers.0.b', four)];
 	const group = (bits, target) => ({ ...of(bits), targets: [target] });
 	for (const groups of [
 		{ x: group(5, 'Linear'), y: group(4, 're:.*b$') },
 		{ x: group(4, 'Linear'), y: group(5, 'layers.0.a') },
 		{ x: group(4, 're:.*'), y: group(5, 'layers.0.a') },
 	]) {
-		const { values } = await dequantized(tensors, configOf(groups));
+		const { values } = await valuesOf(tensors, configOf(groups));
 		assert.deepEqual(values['layers.0.a.weight'], dequantize(five));
 		assert.deepEqual(values['layers.0.b.weight'], dequantize(four));
 	}
-	await assert.rejects(dequantized(tensors, configOf({ x: { targets: ['Linear'], weights: { num_bit: 5 } } })), {
+	await assert.rejects(valuesOf(tensors, configOf({ x: { targets: ['Linear'], weights: { num_bit: 5 } } })), {
 		code: 'bad-scheme',
 		message: /config\.json: config_groups\.x\.weights\.num_bit: unknown field; did you mean num_bits\?/,
 	});
-	await assert.rejects(dequantized(tensors, null), {
+	await assert.rejects(valuesOf(tensors, null), {
 		code: 'unsupported',
 		message: /fit 1, 2, 3, 4, 5 bits; config\.json must say/,
 	});
 });
 
 test('what no reader would take for what it is, is refused before anything is written', async () => {
-	const data = asDtype(Float32Array.from({ length: 4 * 96 }, random(3).normal), 'bf16');
+	const data = asDtype(normals(4 * 96, 3), 'bf16');
 	const tensor = { name: 'layer.weight', dtype: 'BF16', shape: [4, 96], data: bytesOf(data) };
 	for (const scheme of [
 		{ value: 'i3', scales: [{ dtype: 'e8m0', block: 48 }], layout: 'pack-quantized' },
