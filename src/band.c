@@ -89,7 +89,7 @@ double bq_bits_per_weight(const struct bq_scheme *scheme, uint32_t input)
 		double per = stored_bits(level->dtype == BQ_INPUT ? input : level->dtype, 0);
 
 		if (i == 0)
-			per += stored_bits(scheme->zero, layout && layout->zeros_by_row);
+			per += stored_bits(scheme->zero, layout && bq_packs_zeros(layout, scheme));
 		if (!level->rank)
 			per = 0;
 		for (uint32_t k = 0; k < level->rank && k < BQ_MAX_RANK; k++)

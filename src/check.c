@@ -185,8 +185,8 @@ static void check_layout(const struct bq_plan *plan, uint32_t rank, const struct
 	EXPECT(layout->packing != BQ_SIXES || (!is_signed && (bits == 6 || (is_table && bits < 6))), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(layout->packing != BQ_WORDS || is_table || bq_is_integer(scheme->value), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 	EXPECT(!layout->block_values || fits_blocks(scheme), BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
-	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank)
-		EXPECT(rank >= 2 && scheme->scale[0].rank == 1 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
+	if (bq_packs_zeros(layout, scheme))
+		EXPECT(rank >= 2 && bq_dtype(scheme->zero)->bits == value->bits, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 }
 
 void bq_check_scheme(const struct bq_plan *plan, uint32_t rank, const struct bq_rules *rules, const struct bq_layout *layout,

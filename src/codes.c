@@ -32,7 +32,8 @@ void bq_describe_quantizer(const struct bq_plan *plan, uint32_t work, const stru
 		.round = rules->round,
 		.zero_after = rules->zero_after || plan->scheme.nmins,
 		.work = work,
-		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value],
+		/* A zero point of +0 drops it by itself, one of -0 does not. */
+		.drop_negative_zero = rules->drop_negative_zero[plan->scheme.value] && !plan->scheme.zero,
 		.nan_code = rules->nan_code[plan->scheme.value],
 		.codebook_end = plan->codebook_end,
 		.codebook_code = plan->codebook_code,

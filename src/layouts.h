@@ -22,7 +22,7 @@ struct bq_layout {
 	uint32_t packing;       /* of the values plane */
 	uint32_t open_packing;  /* 1: the scheme may say another */
 	uint32_t serial;        /* 1: all planes stand in one array, one after the other, and there are codes and scales alone */
-	uint32_t zeros_by_row;  /* 1: zero points are packed into 32-bit words down the rows; 0: one a byte */
+	uint32_t zeros_by_row;  /* 1: zero points of blocks within a row are packed into 32-bit words down the rows; else one a byte */
 	uint32_t shape;         /* 1: a plane of the original shape, as int64 */
 	/* Formats that interleave everything in blocks of one row: values and bytes of a block, its f16 fields (side by side,
 	 * the first at halves_at), and the way in (null: only a fused kernel writes it) and out. 0 values: a planar layout. */
@@ -34,5 +34,11 @@ struct bq_layout {
 
 /* Row id of the table, or null. */
 const struct bq_layout *bq_layout(uint32_t id);
+
+/* Whether a scheme's zero points are packed. */
+static inline int bq_packs_zeros(const struct bq_layout *layout, const struct bq_scheme *scheme)
+{
+	return layout->zeros_by_row && scheme->zero && scheme->scale[0].rank == 1;
+}
 
 #endif

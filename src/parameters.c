@@ -114,15 +114,25 @@ static void round_up(const struct bq_encoder *encoder, uint32_t dtype, uint32_t 
 		decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
 }
 
+/* Whether what is beyond a dtype becomes its largest before it is rounded. */
+static int saturates_first(const struct bq_encoder *encoder, uint32_t dtype)
+{
+	return encoder->rules->saturate && dtype != encoder->work;
+}
+
 /* x: to be rounded; rounded: what the codes decode to. */
 static void round_parameters(const struct bq_encoder *encoder, uint32_t dtype, uint32_t count, const float *x, float *rounded, uint8_t *codes)
 {
+	const struct bq_dtype_info *info = bq_dtype(dtype);
+
 	if (bq_is_integer(dtype)) {
-		round_integers(encoder->rules, bq_dtype(dtype), count, x, rounded, codes);
+		round_integers(encoder->rules, info, count, x, rounded, codes);
 	} else if (rounds_alone(encoder, dtype)) {
 		round_up(encoder, dtype, count, x, rounded, codes);
 	} else {
-		encoder->kernels->from_f32[dtype](x, count, codes);
+		for (uint32_t i = 0; i < count; i++)
+			rounded[i] = saturates_first(encoder, dtype) ? bq_canonical(bq_clamp_f32(x[i], info->min, info->max)) : x[i];
+		encoder->kernels->from_f32[dtype](rounded, count, codes);
 		decode_codes(encoder->rules, encoder->kernels, dtype, codes, count, rounded);
 	}
 }
@@ -168,9 +178,8 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 	uint32_t count, float *value, uint8_t *codes)
 {
 	const struct bq_dtype_info *info = bq_dtype(dtype);
-	const int clamps = encoder->rules->saturate && dtype != encoder->work;
 	/* These become their largest number without a word; under a parent, which is made for it, by a rounding error only. */
-	const int saturates = !has_parent && (info->min >= 0 || rounds_alone(encoder, dtype));
+	const int saturates = !has_parent && (info->min >= 0 || rounds_alone(encoder, dtype) || saturates_first(encoder, dtype));
 	uint32_t overflows = 0;
 	float x[64];
 
@@ -180,10 +189,9 @@ static uint32_t store(const struct bq_encoder *encoder, const struct bq_workspac
 		int any = 0;
 
 		for (uint32_t i = 0; i < here; i++) {
-			x[i] = clamps ? bq_clamp_f32(rounded[i], info->min, info->max) : rounded[i];
-			if (has_parent && x[i] > info->max && x[i] <= PARENT_ERROR * info->max)
-				x[i] = info->max;
-			x[i] = bq_canonical(x[i]);
+			const int is_error = has_parent && rounded[i] > info->max && rounded[i] / PARENT_ERROR <= info->max;
+
+			x[i] = is_error ? info->max : bq_canonical(rounded[i]);
 		}
 		round_parameters(encoder, dtype, here, x, rounded, codes);
 		/* Mostly there is none: 0, infinite or NaN. */
@@ -204,17 +212,26 @@ static float parent_of(const struct bq_plan *plan, const struct grid *grid, cons
 	return i + 1 < nlevels ? grid->value[i + 1][bq_outer_cell(plan, &grid->level[i], &grid->level[i + 1], cell, *end, end)] : top;
 }
 
-static void join_level(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels, float top)
+/* Codes become numbers; returns how many are finite, like what is around them, but no longer with it. */
+static uint32_t join_level(const struct bq_plan *plan, const struct grid *grid, const struct bq_unit *unit, uint32_t i, uint32_t nlevels,
+	float top)
 {
 	const int multiplied = bq_rules(plan->scheme.rules)->outer == BQ_OUTER_MULTIPLIER;
 	float *value = grid->value[i];
+	uint32_t lost = 0;
 
 	for (uint32_t c = 0, end; c < unit->ncells[i]; c = end) {
 		const float parent = parent_of(plan, grid, unit, i, nlevels, top, c, &end);
+		const int is_number = isfinite(parent) && parent != 0;
 
-		for (uint32_t child = c; child < end && parent != 1; child++)
-			value[child] = multiplied ? value[child] / parent : parent * value[child];
+		for (uint32_t child = c; child < end && parent != 1; child++) {
+			const float code = value[child];
+
+			value[child] = multiplied ? code / parent : parent * code;
+			lost += is_number && isfinite(code) && !isfinite(value[child]);
+		}
 	}
+	return lost;
 }
 
 /* The way back, to what a level's codes are made of. */
@@ -243,7 +260,7 @@ static uint32_t store_levels(const struct bq_encoder *encoder, const struct grid
 		part_level(encoder, grid, unit, i, nlevels, top->divisor);
 		overflows += store(encoder, i ? NULL : w, is_scale, i + 1 < plan->scheme.nscales, grid->level[i].dtype, unit->ncells[i], grid->value[i],
 			grid->codes[i]);
-		join_level(plan, grid, unit, i, nlevels, top->decoded);
+		overflows += join_level(plan, grid, unit, i, nlevels, top->decoded);
 	}
 	return overflows;
 }

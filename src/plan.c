@@ -58,7 +58,7 @@ static int lay_out(struct bq_plan *plan, const struct bq_layout *layout, struct 
 	unit_rows *= plan->unit_height;
 	units_per_item = bq_ceil_div(plan->dims[plan->first_axis], plan->unit_height);
 
-	if (layout->zeros_by_row && scheme->zero && scheme->scale[0].rank) {
+	if (bq_packs_zeros(layout, scheme)) {
 		EXPECT(unit_rows == 1, BQ_BAD_LAYOUT, BQ_FIELD_LAYOUT);
 		step_units = units_per_item < WORD_ROWS ? units_per_item : WORD_ROWS;
 	}
@@ -153,7 +153,7 @@ static void add_zeros(struct bq_plan *plan, const struct bq_layout *layout, uint
 	struct bq_plane *plane = add_grid(plan, BQ_ROLE_ZERO, &plan->scheme.scale[0], bytes, user_rank);
 	uint64_t words;
 
-	if (!layout->zeros_by_row || !plan->scheme.scale[0].rank)
+	if (!bq_packs_zeros(layout, &plan->scheme))
 		return;
 	words = bq_ceil_div(plan->rows_per_item * zero->bits, 32);
 	plane->dtype = BQ_I32;

@@ -130,7 +130,7 @@ static void store_zeros(const struct bq_store *store, const struct bq_unit *last
 	uint8_t column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
-	if (!plan->scheme.scale[0].rank || !store->layout->zeros_by_row) {
+	if (!bq_packs_zeros(store->layout, &plan->scheme)) {
 		memcpy(out, zeros, last->ncells[0]); /* a step is one unit */
 		return;
 	}
@@ -155,7 +155,7 @@ static void load_zeros(const struct bq_store *store, const struct bq_unit *first
 	uint8_t *zeros = store->workspace.zeros, column[32], words[32];
 	size_t nwords = (nunits * zero->bits + 31) / 32;
 
-	if (!plan->scheme.scale[0].rank || !store->layout->zeros_by_row) {
+	if (!bq_packs_zeros(store->layout, &plan->scheme)) {
 		memcpy(zeros, in, first->ncells[0]); /* a step is one unit */
 		return;
 	}

@@ -72,7 +72,7 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 		}
 }
 
-/* The scale's dtype is narrower than the arithmetic: compressed-tensors clamps, ggml does not. */
+/* The scale's dtype is narrower than the arithmetic: compressed-tensors clamps, ggml does not. Either is an overflow. */
 static void scales_beyond_their_dtype_saturate_in_compressed_tensors_alone(void)
 {
 	static const float x[2] = { 1e10f, -1 };
@@ -84,7 +84,7 @@ static void scales_beyond_their_dtype_saturate_in_compressed_tensors_alone(void)
 		float scale;
 
 		scales_of(&o, &scale, 1);
-		CHECK(scale == expected[rules] && o.encoded.overflow_blocks == (rules == BQ_RULES_GGML), "kernels %u, rules %u: %.9g, %llu",
+		CHECK(scale == expected[rules] && o.encoded.overflow_blocks == 1, "kernels %u, rules %u: %.9g, %llu",
 			kernels, rules, scale, (unsigned long long)o.encoded.overflow_blocks);
 		discard(&o);
 	}

@@ -85,6 +85,35 @@ test('a config says how a module is quantized by the target that is closest to i
 	});
 });
 
+test('zero points stored with packed integers are those of 0.20.1: arrays and model files, written and read', async () => {
+	const cases = JSON.parse(
+		readFileSync(join(root, 'tests/golden/compressed-tensors-config/packed-zeros.json'), 'utf8'),
+	);
+	assert.equal(cases.length, 72);
+	for (const { args, shape, seed, dtype, tensors, decoded } of cases) {
+		const what = JSON.stringify([args, dtype]);
+		const scheme = fromCompressedTensors(args);
+		const data = asDtype(normals(shape[0] * shape[1], seed), dtype);
+		const quantized = quantize(data, { scheme, shape, dtype });
+		const planes = Object.fromEntries(
+			Object.entries(quantized.planes).map(([name, { bytes, dtype, shape }]) => [
+				name,
+				{ dtype, shape, hex: Buffer.from(bytes).toString('hex') },
+			]),
+		);
+		assert.deepEqual(planes, tensors, what);
+		const config = configOf({ group_0: { targets: ['Linear'], weights: args, format: 'pack-quantized' } });
+		const { values } = await valuesOf(tensorsOf('a', quantized), config);
+		assert.equal(digest(values['a.weight']), decoded, what);
+		const weight = { name: 'a.weight', dtype: dtype.toUpperCase(), shape, data: bytesOf(data) };
+		const sink = memorySink();
+		await quantizeModel(await openModel(safetensors([weight])), sink, { scheme });
+		const written = await openModel(sink.bytes());
+		for (const { name, read, nbytes } of written.tensors)
+			assert.equal(Buffer.from(await read(0, nbytes)).toString('hex'), tensors[name.slice(2)].hex, what);
+	}
+});
+
 test('what no reader would take for what it is, is refused before anything is written', async () => {
 	const data = asDtype(normals(4 * 96, 3), 'bf16');
 	const tensor = { name: 'layer.weight', dtype: 'BF16', shape: [4, 96], data: bytesOf(data) };

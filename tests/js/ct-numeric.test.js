@@ -115,6 +115,19 @@ for (const kernels of kernelRows) {
 	});
 }
 
+test('FP8 codes beside a zero point of -0 keep the sign of a zero, beside +0 they lose it', async () => {
+	await ready();
+	const args = { num_bits: 8, type: 'float', symmetric: false, strategy: 'tensor' };
+	const scale = { dtype: 'F32', shape: [1], bytes: new Uint8Array(Float32Array.of(1).buffer) };
+	const codes = (zero) => {
+		const zeroPoint = { dtype: 'F8_E4M3', shape: [1], bytes: Uint8Array.of(zero) };
+		return [...ct.quantize(Float32Array.of(-0, 0, -1e-9, 1), { args, shape: [1, 4], scale, zeroPoint }).bytes];
+	};
+	// As torch 2.x does under compressed-tensors 0.20.1.
+	assert.deepEqual(codes(0x80), [0x80, 0, 0x80, 0x38]);
+	assert.deepEqual(codes(0), [0, 0, 0x80, 0x38]);
+});
+
 test('arguments that cannot be are one clear error', async () => {
 	await ready();
 	const data = new Float32Array(12).fill(1);

@@ -127,7 +127,7 @@ const TOGETHER = {
 			code !== 'i1' || sided || SPAN.includes(rules),
 		].every(Boolean);
 	},
-	'bad-layout': (scheme, shape, rank) => {
+	'bad-layout': (scheme, _shape, rank) => {
 		const { value, zero, scales, layout = 'planes' } = scheme;
 		const code = base(value);
 		const bits = bitsOf(value);
@@ -152,11 +152,7 @@ const TOGETHER = {
 			);
 		if (layout === 'pack-quantized') {
 			if (!isInteger(code) && !isTable(code)) return false;
-			if (!zero || scales[0].block === 'tensor') return true;
-			const oneRow = edgesOf(scales[0].block, shape)
-				.slice(0, -1)
-				.every((edge) => edge === 1);
-			return axesOf(scales[0].block) === 1 && oneRow && rank >= 2 && bitsOf(zero) === bits;
+			return !zero || axesOf(scales[0].block) !== 1 || (rank >= 2 && bitsOf(zero) === bits);
 		}
 		const fits = { 'nvfp4-pack-quantized': 4, 'mxfp4-pack-quantized': 4, 'mxfp6-pack-quantized': 6 }[layout];
 		if (!fits) return true;

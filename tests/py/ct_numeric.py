@@ -2,7 +2,7 @@
 
     python tests/py/ct_numeric.py OUT [OLD]
 
-Runs the installed compressed-tensors (0.20.1 and torch, CPU) and writes OUT/numeric.json; OLD, a folder with 0.18.0, adds
+Runs the installed compressed-tensors (0.20.1 and torch, CPU) and writes OUT/numeric.json and OUT/packed-zeros.json; OLD, a folder with 0.18.0, adds
 OUT/g-idx.json: weights grouped by actorder. Tensors are { dtype, shape, hex }: their bytes. Parameters are stored whole,
 values and codes by their sha256, zeros without their sign.
 """
@@ -10,6 +10,7 @@ values and codes by their sha256, zeros without their sign.
 # SPDX-License-Identifier: MIT
 
 import hashlib
+import itertools
 import json
 import pathlib
 import subprocess
@@ -25,7 +26,7 @@ NAMES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", tor
 
 
 def data(tensor):
-    return tensor.contiguous().flatten().view(torch.uint8).numpy().tobytes()
+    return tensor.contiguous().reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8).numpy().tobytes()
 
 
 def plane(tensor):
@@ -181,8 +182,40 @@ def main():
             gparams.append({"dtype": name, "min": plane(low), "max": plane(high), "global": plane(generate_gparam(low, high))})
     text = json.dumps({"dynamic": dynamic, "static": static, "mixed": mixed, "qparams": qparams, "gparams": gparams}, separators=(",", ":"))
     (out / "numeric.json").write_text(text.replace('},{"args', '},\n{"args') + "\n")
+    packed_zeros(out)
     if len(sys.argv) > 2:
         subprocess.run([sys.executable, __file__, sys.argv[1]], env={"PYTHONPATH": sys.argv[2], "G_IDX": "1"}, check=True)
+
+
+def packed_zeros(out):
+    """Asymmetric integers as pack-quantized stores them: zero points packed down the rows for groups and rows, I8 for others."""
+    from compressed_tensors.compressors.pack_quantized.base import PackedQuantizationCompressor
+    from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
+    from compressed_tensors.quantization.utils import calculate_qparams
+
+    cases = []
+    blocks = [
+        {"strategy": "block", "block_structure": [4, 8]},
+        {"strategy": "block", "block_structure": [1, 8]},
+        {"strategy": "block", "block_structure": [16, 16]},
+        {"strategy": "group", "group_size": 8},
+        {"strategy": "channel"},
+        {"strategy": "tensor"},
+    ]
+    for seed, (bits, block) in enumerate(itertools.product([1, 3, 4, 8], blocks), 3001):
+        given = {"num_bits": bits, "symmetric": False, **block}
+        scheme = QuantizationScheme(targets=["Linear"], weights=QuantizationArgs(**given))
+        for name, dtype in DTYPES.items():
+            x = values([10, 32], seed).to(dtype)
+            scale, zero = calculate_qparams(*grid(x, scheme.weights), scheme.weights)
+            stored = PackedQuantizationCompressor.compress({"weight": x, "weight_scale": scale, "weight_zero_point": zero}, scheme)
+            back = PackedQuantizationCompressor.decompress(dict(stored), scheme)["weight"]
+            cases.append({"args": given, "shape": [10, 32], "seed": seed, "dtype": name, "tensors": {k: stored_plane(v) for k, v in stored.items()}, "decoded": digest(back)})
+    (out / "packed-zeros.json").write_text(json.dumps(cases, separators=(",", ":")).replace('},{"args', '},\n{"args') + "\n")
+
+
+def stored_plane(tensor):
+    return {"dtype": {torch.int64: "I64", torch.int32: "I32"}.get(tensor.dtype) or NAMES[tensor.dtype], "shape": list(tensor.shape), "hex": data(tensor).hex()}
 
 
 def grouped():
@@ -206,8 +239,7 @@ def grouped():
             compressor = BaseCompressor.get_value_from_registry(form)
             stored = compressor.compress(dict(state), scheme)
             back = compressor.decompress(dict(stored), scheme)["weight"]
-            tensors = {k: {"dtype": {torch.int64: "I64", torch.int32: "I32"}.get(v.dtype) or NAMES[v.dtype], "shape": list(v.shape), "hex": data(v).hex()} for k, v in stored.items()}
-            cases.append({"args": given, "format": form, "dtype": name, "tensors": tensors, "decoded": digest(back)})
+            cases.append({"args": given, "format": form, "dtype": name, "tensors": {k: stored_plane(v) for k, v in stored.items()}, "decoded": digest(back)})
     (pathlib.Path(sys.argv[1]) / "g-idx.json").write_text(json.dumps(cases, separators=(",", ":")).replace('},{"args', '},\n{"args') + "\n")
 
 
