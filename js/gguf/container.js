@@ -30,6 +30,6 @@ export const gguf = {
 	layout: layoutGguf,
 	index: () => null,
 	plainStamp,
-	quantizedConfig: () => ({ config: null, quantizationConfig: null }),
+	quantizedConfig: () => ({ config: null, quantizationConfig: null, warnings: [] }),
 	plainConfig: () => null,
 };

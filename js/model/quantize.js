@@ -69,7 +69,7 @@ async function quantizeInto(model, sink, given) {
 	const options = await withImatrix(given);
 	const decided = plan(model, options);
 	const container = containerOf(model);
-	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);
+	const { config, quantizationConfig, warnings: ofConfig } = container.quantizedConfig(decided, options.config);
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
 	/** @type {Findings} */
 	const findings = { reports: new Map(), errors: new Map() };
@@ -95,7 +95,7 @@ async function quantizeInto(model, sink, given) {
 		nbytes,
 		config,
 		quantizationConfig,
-		warnings: [...model.warnings, ...warnings, ...warningsOf(decided, report)],
+		warnings: [...model.warnings, ...ofConfig, ...warnings, ...warningsOf(decided, report)],
 	};
 }
 

@@ -5,8 +5,9 @@ import { addQuantizationConfig, removeQuantizationConfig } from '../compressed-t
 import { configOfModules } from '../compressed-tensors/config-of-modules.js';
 import { writeQuantizationConfig } from '../compressed-tensors/quantization-config.js';
 import { storedScheme } from '../compressed-tensors/to.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, quoted } from '../errors.js';
 import { moduleOf, roleOf } from '../model/names.js';
+import { misread } from './read-back.js';
 
 /** @typedef {import('../model/plan.js').Plan} Plan */
 
@@ -24,7 +25,33 @@ export function quantizedConfig(decided, text) {
 	const scheme = storedScheme(decided.scheme, targets);
 	const config = configOfModules(modules.map((module) => ({ ...module, scheme: module.quantize ? scheme : null })));
 	const section = writeQuantizationConfig({ ...config, config_groups: { group_0: scheme } });
-	return { config: text == null ? null : addQuantizationConfig(text, section), quantizationConfig: section };
+	return {
+		config: text == null ? null : addQuantizationConfig(text, section),
+		quantizationConfig: section,
+		warnings: text == null ? needOfConfig(decided) : [],
+	};
+}
+
+/**
+ * What tells its scheme by its tensors needs no config; of all else a reader must have one.
+ * @param {Plan} decided
+ */
+function needOfConfig({ tensors }) {
+	/** A model has few shapes, and many tensors of each. @type {Map<string, string | null>} */
+	const known = new Map();
+	for (const { name, shape, scheme, planes } of tensors) {
+		const module = moduleOf(name);
+		if (scheme === null || module === null) continue;
+		const kind = String(shape);
+		const stored = planes.map((plane) => ({ ...plane, name: plane.name.slice(module.length + 1) }));
+		const why = known.has(kind) ? known.get(kind) : misread(scheme, shape, stored, []);
+		known.set(kind, why ?? null);
+		if (why)
+			return [
+				`there is no config.json to write quantization_config to, which readers need: tensor ${quoted(name)}: ${why}`,
+			];
+	}
+	return [];
 }
 
 /** @param {string | Uint8Array | null} [text] of a config.json */

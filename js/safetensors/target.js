@@ -1,14 +1,13 @@
 // target.js - what a scheme means for a safetensors model: compressed-tensors' planes for each weight.
 // SPDX-License-Identifier: MIT
 
-import { inferScheme } from '../compressed-tensors/infer.js';
 import { quantizationArgs } from '../compressed-tensors/quantization-args.js';
 import { storedScheme } from '../compressed-tensors/to.js';
 import { BlockQuantError } from '../errors.js';
 import { moduleOf, parameterName } from '../model/names.js';
 import { presets, resolveScheme } from '../presets.js';
-import { NARROW, edgesOfBlock } from '../scheme.js';
 import { structOfScheme } from '../scheme/read.js';
+import { misread } from './read-back.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../model/types.js').Target} Target */
@@ -98,30 +97,18 @@ function checkGroups({ scales: [{ block }] }, shape) {
 }
 
 /**
- * Readers know a format by its tensors and its config: what they would take for another is not written.
+ * What readers would take for another scheme is not written.
  * @param {Scheme} scheme
  * @param {number[]} shape
- * @param {{ name: string, dtype: string, shape: number[] }[]} planes
+ * @param {import('./read-back.js').Planes} planes
  */
 function checkReadBack(scheme, shape, planes) {
-	/** @param {Scheme} scheme */
-	const kept = ({ value, scales, zero }) => {
-		const levels = scales.map(({ dtype, block }) => {
-			const edges = edgesOfBlock(block, shape.length);
-			return [dtype, edges.map((edge, i) => (edge < 0 ? shape[i] : Math.min(edge, shape[i])))];
-		});
-		return JSON.stringify([String(value).replace(NARROW, ''), zero, levels]);
-	};
-	const args = [quantizationArgs(storedScheme(scheme).weights)];
-	let why = 'its readers take it for another scheme';
-	try {
-		const { scheme: back } = inferScheme(planes, { shape, args });
-		if (kept(back) === kept(scheme)) return;
-	} catch (error) {
-		if (!(error instanceof BlockQuantError)) throw error;
-		why = error.detail;
-	}
-	throw new BlockQuantError('unsupported', `${scheme.name ?? 'this scheme'} in a compressed-tensors file: ${why}`);
+	const why = misread(scheme, shape, planes, [quantizationArgs(storedScheme(scheme).weights)]);
+	if (why !== null)
+		throw new BlockQuantError(
+			'unsupported',
+			`${scheme.name ?? 'this scheme'} in a compressed-tensors file: ${why}`,
+		);
 }
 
 /**

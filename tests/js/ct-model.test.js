@@ -131,3 +131,24 @@ test('what no reader would take for what it is, is refused before anything is wr
 		assert.equal(sink.bytes().length, 0);
 	}
 });
+
+test('a file that needs a config.json says so where none is given', async () => {
+	const tensor = { name: 'a.weight', dtype: 'F32', shape: [200, 200], data: bytesOf(normals(40_000, 3)) };
+	const block = (edge) => ({
+		value: 'i8',
+		scales: [{ dtype: 'input', block: [edge, edge] }],
+		rules: 'compressed-tensors',
+	});
+	const warningsOf = async (scheme, config) =>
+		(await quantizeModel(await openModel(safetensors([tensor])), memorySink(), { scheme, config })).warnings;
+	const [warning, ...others] = await warningsOf(block(64));
+	assert.match(
+		warning,
+		/no config\.json to write quantization_config to.*tensor "a\.weight": .*weight_scale \[4,4\]/,
+	);
+	assert.deepEqual(others, []);
+	assert.match((await warningsOf(block(100)))[0], /its readers take it for another scheme/);
+	assert.deepEqual(await warningsOf(block(64), '{}'), []);
+	assert.deepEqual(await warningsOf(block(128)), []);
+	assert.deepEqual(await warningsOf('int8'), []);
+});
