@@ -1,9 +1,10 @@
 // target.js - what a scheme's name means for a GGUF file: the type of each tensor, and the number of the file's type.
 // SPDX-License-Identifier: MIT
 
+import { LAYOUTS } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { presetNamed, presetOf, resolveScheme } from '../presets.js';
+import { asPreset, presetNamed, resolveScheme } from '../presets.js';
 import { fileTypeNamed, guessedFileType, typeForRows, fileTypeOfType } from './ftypes.js';
 import { importanceOf, importancePairs } from './importance.js';
 import { inOrder } from './layout.js';
@@ -35,7 +36,7 @@ export function isFileType(name) {
  */
 export function ggufTarget(model, options) {
 	const { scheme: given, pure, imatrix } = options;
-	const name = nameOf(given);
+	const { name, own } = named(given);
 	const stamp = { importance: importancePairs(imatrix) };
 	if (name.toUpperCase() === COPY) return { ...copyTarget, stamp: { fileType: fileTypeOfCopy(model), ...stamp } };
 	const fileType = fileTypeNamed(name) ?? unknown(name);
@@ -49,7 +50,7 @@ export function ggufTarget(model, options) {
 		);
 	}
 	// Where all rows fall back to another type, the type itself need not be here.
-	return targetOf(type, presetOfType(type)?.scheme ?? null);
+	return targetOf(type, own ?? presetOfType(type)?.scheme ?? null);
 
 	/**
 	 * @param {string} type
@@ -61,7 +62,7 @@ export function ggufTarget(model, options) {
 			name: scheme?.name ?? type,
 			scheme,
 			mayCopy: !typeNamed(type)?.quantized,
-			choose: (tensor) => choose(tensor, fileType, options),
+			choose: (tensor) => choose(tensor, fileType, own, options),
 			outputs: ({ name, shape }, [{ nbytes }], dtype) => [{ name, dtype, shape, nbytes }],
 			stamp: { fileType: fileType.number, ...stamp },
 		};
@@ -75,21 +76,44 @@ function unknown(name) {
 	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${other} is no type of ggml`);
 }
 
-/** The tool's name of a file type: a bare one is that already, a preset's is a type of tensors. @param {string | Scheme} given */
-function nameOf(given) {
-	const name = typeof given === 'string' ? given : (presetOf(resolveScheme(given))?.name ?? 'this scheme');
-	if (PREFIX.test(name)) return fileTypeOfType(name.replace(PREFIX, ''));
-	if (typeof given === 'string') return name;
-	throw new BlockQuantError('unsupported', `a GGUF file carries ggml types, and ${name} is none`);
+const OF_LAYOUT = /^ggml-/;
+
+/**
+ * The tool's name of a file type: a bare one is that already, a preset's is a type of tensors.
+ * @param {string} name
+ */
+const fileTypeName = (name) => (PREFIX.test(name) ? fileTypeOfType(name.replace(PREFIX, '')) : name);
+
+/**
+ * The tool's name of the file type that is meant, and a scheme of one's own for its tensors: any whose codes and parameters a type's
+ * blocks hold. One that names no layout gets that of the preset that says the same.
+ * @param {string | Scheme} given
+ * @returns {{ name: string, own: Scheme | null }}
+ */
+function named(given) {
+	if (typeof given === 'string') return { name: fileTypeName(given), own: null };
+	const scheme = resolveScheme(given);
+	const { layout = 'planes' } = scheme;
+	const layouts = layout === 'planes' ? LAYOUTS.filter((one) => OF_LAYOUT.test(one)) : [layout];
+	const preset = layouts
+		.map((one) => asPreset({ ...scheme, layout: one }))
+		.find(({ name }) => PREFIX.test(name ?? ''));
+	if (preset?.name) return { name: fileTypeName(preset.name), own: null };
+	if (OF_LAYOUT.test(layout)) return { name: fileTypeOfType(layout.replace(OF_LAYOUT, '')), own: scheme };
+	throw new BlockQuantError(
+		'unsupported',
+		`a GGUF file carries ggml types, and ${scheme.name ?? `this scheme, in the layout ${layout},`} is none`,
+	);
 }
 
 /**
  * @param {ModelTensor} tensor that is selected
  * @param {import('./ftypes.js').FileType} fileType
+ * @param {Scheme | null} own of tensors of its type
  * @param {import('../model/types.js').TargetOptions} options
  * @returns {import('../model/types.js').Choice}
  */
-function choose({ name, dtype, shape }, fileType, options) {
+function choose({ name, dtype, shape }, fileType, own, options) {
 	const { type: wanted } = fileType;
 	const row = shape.at(-1) ?? 1;
 	const type = typeForRows(wanted, row);
@@ -112,8 +136,8 @@ function choose({ name, dtype, shape }, fileType, options) {
 	const why = type === wanted ? undefined : `rows of ${row} are no whole blocks of ${wanted}`;
 	if (!typeNamed(type)?.quantized) return { dtype: type, why };
 	const { importance, warnings } = importanceOf({ name, shape }, fileType, type, options);
-	const preset = presetOfType(type);
-	if (preset !== undefined) return { scheme: preset.scheme, type, why, importance, warnings };
+	const scheme = type === wanted && own ? own : presetOfType(type)?.scheme;
+	if (scheme !== undefined) return { scheme, type, why, importance, warnings };
 	const need = why === undefined ? type : `${why} and need ${type}, which`;
 	throw new BlockQuantError('unsupported', `${need} is not in this version`, { tensor: name });
 }

@@ -10,6 +10,7 @@ import { dequantizeModel } from '../../js/model/dequantize.js';
 import { openModel } from '../../js/model/open.js';
 import { plan } from '../../js/model/plan.js';
 import { quantizeModel } from '../../js/model/quantize.js';
+import { makeScheme } from '../../js/scheme/object.js';
 import { bytesOf, noise, stored, weights } from './files-support.js';
 import { copy, gguf, LLAMA, pair, quantized, u32, u64 } from './gguf-support.js';
 import { ready } from './support.js';
@@ -179,6 +180,28 @@ test('quantized blocks are those of quantize(); everything else is as it was', a
 	assert.match(reasons['numbers.weight'], /I32 is not F32, F16 or BF16/);
 	assert.match(reasons['narrow.weight'], /rows of 40 are no whole blocks of Q4_K/);
 	assert.match(result.warnings.join(), /one tensor becomes F16 instead/);
+});
+
+test("a scheme of one's own: the type that says the same, or any that the blocks of a type hold", async () => {
+	const bytes = gguf({ pairs: LLAMA, tensors: small });
+	const q4 = { value: 'i4', scales: [{ dtype: 'f16', block: 32 }], rules: 'ggml-signed' };
+	const { bytes: preset } = await quantized(bytes, { scheme: 'Q4_0' });
+	for (const scheme of [q4, { ...q4, layout: 'ggml-q4_0' }])
+		assert.deepEqual((await quantized(bytes, { scheme })).bytes, preset);
+	const levels = [
+		{ dtype: 'u6', block: 32 },
+		{ dtype: 'f16', block: 256 },
+	];
+	const own = { value: 'u4', scales: levels, mins: levels, calibration: { percentile: 99 }, layout: 'ggml-q4_k' };
+	const model = await openModel((await quantized(bytes, { scheme: own })).bytes);
+	assert.equal(model.metadata['general.file_type'], 15);
+	const up = model.tensors.find(({ name }) => name === 'blk.0.ffn_up.weight');
+	assert.equal(up.dtype, 'Q4_K');
+	const expected = quantize(weights(2048, 3), { scheme: own, shape: [8, 256] });
+	assert.deepEqual(await stored(model, up.name), expected.bytes);
+	const none = (scheme, message) => assert.rejects(quantized(bytes, { scheme }), { code: 'unsupported', message });
+	await none({ ...q4, rules: 'plain' }, /this scheme, in the layout planes, is none/);
+	await none(makeScheme('ct:w4a16'), /ct:w4a16 is none/);
 });
 
 test('include and exclude, and what is refused', async () => {
