@@ -25,3 +25,26 @@ export { cloneScheme, formatScheme, makeScheme, parseScheme, sameScheme } from '
 export { schemeSizes } from './scheme/sizes.js';
 export { validateScheme } from './scheme/validate.js';
 export { createPool } from './workers/pool.js';
+
+/** @typedef {import('./scheme.js').Scheme} Scheme */
+/** @typedef {import('./scheme.js').Level} Level */
+/** @typedef {import('./scheme.js').Block} Block */
+/** @typedef {import('./scheme/read.js').Problem} Problem */
+/** @typedef {import('./scheme/sizes.js').Sizes} Sizes */
+/** @typedef {import('./arrays/quantize.js').QuantizeOptions} QuantizeOptions */
+/** @typedef {import('./arrays/quantize.js').QuantizedTensor} QuantizedTensor */
+/** @typedef {import('./arrays/quantize.js').Plane} Plane */
+/** @typedef {import('./arrays/compare.js').Comparison} Comparison */
+/** @typedef {import('./errors.js').ErrorCode} ErrorCode */
+/** @typedef {import('./imatrix/imatrix.js').Imatrix} Imatrix */
+/** @typedef {import('./io/sink.js').Sink} Sink */
+/** @typedef {import('./io/sink.js').DirectorySink} DirectorySink */
+/** @typedef {import('./io/source.js').Source} Source */
+/** @typedef {import('./model/types.js').Model} Model */
+/** @typedef {import('./model/types.js').ModelTensor} ModelTensor */
+/** @typedef {import('./model/plan.js').Plan} Plan */
+/** @typedef {import('./model/quantize.js').QuantizeOptions} QuantizeModelOptions */
+/** @typedef {import('./model/quantize.js').QuantizeResult} QuantizeModelResult */
+/** @typedef {import('./model/dequantize.js').DequantizeOptions} DequantizeModelOptions */
+/** @typedef {import('./model/dequantize.js').DequantizeResult} DequantizeModelResult */
+/** @typedef {import('./model/compare.js').ModelComparison} ModelComparison */

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { theCore } from './core/init.js';
-import { BlockQuantError, quoted } from './errors.js';
+import { BlockQuantError, quoted, shown } from './errors.js';
 import { didYouMean } from './nearest.js';
 import { schemeOfStruct } from './scheme.js';
 import { structOfScheme } from './scheme/read.js';
@@ -76,6 +76,16 @@ export function presetOf(scheme) {
 	const preset = scheme.name === undefined ? undefined : presets().get(scheme.name);
 	return preset && canonical(preset.scheme) === canonical(scheme) ? preset : undefined;
 }
+
+/**
+ * What is wrong with a scheme's name: only presets have names, and a scheme of that name must say what the preset says.
+ * @param {Scheme} scheme
+ * @returns {string | null}
+ */
+export const nameProblem = (scheme) =>
+	scheme.name === undefined || presetOf(scheme) !== undefined
+		? null
+		: `this scheme is not the preset ${shown(scheme.name)}; only presets have names: leave it out`;
 
 /**
  * The preset that says the same as a scheme object, or the object.

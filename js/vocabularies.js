@@ -6,7 +6,7 @@ import { QUANT_VALUES } from './burn/tables.js';
 import { fromCompressedTensors } from './compressed-tensors/from.js';
 import { fromCoreAI } from './coreai/from.js';
 import { BlockQuantError, shown } from './errors.js';
-import { presetOf } from './presets.js';
+import { nameProblem, presetOf } from './presets.js';
 import { isObject } from './problems.js';
 import { structOfScheme } from './scheme/read.js';
 
@@ -25,6 +25,20 @@ const VOCABULARIES = [
 	{ keys: ['store', 'mode', 'tensor', 'block'], values: Object.keys(QUANT_VALUES), read: fromBurn },
 ];
 
+/** Configs of whole models, of which a scheme is a part: the fields that they alone have, and where their schemes are. */
+const CONFIGS = [
+	{
+		keys: ['config_groups', 'quantization_config', 'quant_method'],
+		what: 'a config of compressed-tensors',
+		part: 'one of its config_groups',
+	},
+	{
+		keys: ['global_config', 'module_type_configs', 'module_name_configs', 'preset_name'],
+		what: 'a config of Core AI',
+		part: 'the weight spec of one of its modules',
+	},
+];
+
 /**
  * The scheme that some JSON says. What `blockquant schemes NAME --json` prints is taken, too.
  * @param {any} json
@@ -33,17 +47,19 @@ const VOCABULARIES = [
  */
 export function schemeOfJson(json) {
 	if (!isObject(json)) throw new BlockQuantError('bad-scheme', `scheme: expected a JSON object, got ${shown(json)}`);
+	const config = CONFIGS.find(({ keys }) => keys.some((key) => Object.hasOwn(json, key)));
+	if (config)
+		throw new BlockQuantError(
+			'bad-scheme',
+			`scheme: ${config.what} is of a whole model; a scheme is ${config.part}`,
+		);
 	const vocabulary = VOCABULARIES.find(
 		({ keys, values }) => keys.some((key) => Object.hasOwn(json, key)) || values?.includes(json.value),
 	);
 	if (vocabulary) return vocabulary.read(json);
 	const scheme = /** @type {any} */ (isObject(json.scheme) ? json.scheme : json);
 	structOfScheme(scheme);
-	if (scheme.name === undefined) return scheme;
-	const preset = presetOf(scheme);
-	if (preset) return preset.scheme;
-	throw new BlockQuantError(
-		'bad-scheme',
-		'scheme.name: only a preset has a name, and this is none as it stands: leave it out',
-	);
+	const misnamed = nameProblem(scheme);
+	if (misnamed) throw new BlockQuantError('bad-scheme', `scheme.name: ${misnamed}`);
+	return presetOf(scheme)?.scheme ?? scheme;
 }

@@ -6,7 +6,7 @@ import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { planesOf } from '../layouts.js';
-import { presetOf } from '../presets.js';
+import { nameProblem, presetOf } from '../presets.js';
 import { valueName } from '../scheme.js';
 import { structOfScheme } from '../scheme/read.js';
 
@@ -36,17 +36,13 @@ const describe = (scheme) =>
  */
 export function planTensor(scheme, shape, dtype) {
 	checkShape(shape);
-	const preset = presetOf(scheme);
-	if (scheme.name !== undefined && !preset)
-		throw new BlockQuantError(
-			'bad-scheme',
-			`scheme.name: this scheme is not the preset ${shown(scheme.name)}; only presets have names`,
-		);
-	const struct = preset?.struct ?? structOfScheme(scheme);
+	const misnamed = nameProblem(scheme);
+	if (misnamed) throw new BlockQuantError('bad-scheme', `scheme.name: ${misnamed}`);
+	const struct = presetOf(scheme)?.struct ?? structOfScheme(scheme);
 	const { broken, plan, bytes } = theCore().plan(struct, dtype, shape);
 	if (broken.length) {
 		const code = broken.every(({ rule }) => SHAPE_RULES.includes(rule)) ? 'bad-shape' : 'bad-scheme';
-		const why = broken.map(({ field, rule }) => `${field ? `${field}: ` : ''}${statusText(rule)}`);
+		const why = broken.map(({ field, rule }) => `${field ? `${field}: ` : ''}${statusText(rule, field)}`);
 		throw new BlockQuantError(
 			code,
 			`${describe(scheme)} cannot take shape [${shape.join(', ')}]: ${why.join('; ')}`,

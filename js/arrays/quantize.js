@@ -128,6 +128,14 @@ export function storageOf({ plan, planes }) {
 		: planes.map(({ nbytes }) => new Uint8Array(nbytes));
 }
 
+/** JSON that stays as it is, whatever becomes of the caller's. @template T @param {T} json @returns {T} */
+function frozenCopy(json) {
+	if (Array.isArray(json)) return /** @type {any} */ (Object.freeze(json.map(frozenCopy)));
+	if (!isObject(json)) return json;
+	const fields = Object.entries(json).map(([key, value]) => [key, frozenCopy(value)]);
+	return /** @type {any} */ (Object.freeze(Object.fromEntries(fields)));
+}
+
 /**
  * @param {{ scheme: Scheme, planned: ReturnType<typeof planTensor>, stored: Uint8Array[], count: number, shape: number[],
  *   warnings: string[] }} parts stored: of storageOf()
@@ -137,7 +145,7 @@ export function storedTensor({ scheme, planned: { plan, planes }, stored, count,
 	const serial = isSerial(plan);
 	const byName = planes.map(({ name, dtype, shape: dims }, p) => [name, { dtype, shape: dims, bytes: stored[p] }]);
 	return {
-		scheme: presetOf(scheme)?.name ?? scheme,
+		scheme: presetOf(scheme)?.name ?? frozenCopy(scheme),
 		shape: [...shape],
 		bytes: serial ? new Uint8Array(stored[0].buffer) : null,
 		planes: serial ? null : Object.fromEntries(byName),

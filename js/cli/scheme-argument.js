@@ -7,6 +7,7 @@ import { BlockQuantError, messageOf } from '../errors.js';
 import { systemError } from '../node/system-error.js';
 import { resolveScheme } from '../presets.js';
 import { schemeOfJson } from '../vocabularies.js';
+import { warn } from './errors.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -25,12 +26,20 @@ export async function schemeOfArgument(argument) {
 /** The scheme in a file, in any vocabulary. @param {string} path @returns {Promise<Scheme>} */
 export async function schemeOfFile(path) {
 	const json = await readJson(path);
+	if (namesModules(json))
+		warn([
+			`${path}: its targets are not looked at: the weights of linear layers are quantized, or what --include names`,
+		]);
 	try {
 		return schemeOfJson(json);
 	} catch (error) {
 		throw error instanceof BlockQuantError ? error.withFile(path) : error;
 	}
 }
+
+/** Whether a scheme of compressed-tensors is meant for some modules. @param {any} json */
+const namesModules = (json) =>
+	Array.isArray(json?.targets) && json.targets.some((/** @type {unknown} */ target) => target !== 'Linear');
 
 /** A pipe will do: `--scheme <(some command)`. @param {string} path */
 async function readJson(path) {
@@ -41,7 +50,8 @@ async function readJson(path) {
 		throw systemError(cause, `cannot read ${path}`);
 	}
 	try {
-		return JSON.parse(text);
+		// Trimmed: of a byte order mark, too.
+		return JSON.parse(text.trim());
 	} catch (cause) {
 		throw new BlockQuantError('bad-file', `is no JSON: ${messageOf(cause)}`, { file: path, cause });
 	}

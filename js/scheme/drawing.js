@@ -109,13 +109,13 @@ const INTO = {
 		`codes of ${bits} bits in little-endian words of 32, the first in the lowest bits`,
 };
 
-/** How codes share bytes, by layout. @type {Record<string, (bits: number, packing?: Scheme['packing']) => string>} */
+/** How codes share bytes, by layout. @type {Record<string, (bits: number, scheme: Pick<Scheme, 'value' | 'packing'>) => string>} */
 const PACKINGS = {
-	'pack-quantized': (bits) =>
-		`codes with ${2 ** (bits - 1)} added, as one stream of ${bits} bits each in little-endian words of 32, the first in the lowest bits`,
+	'pack-quantized': (bits, { value }) =>
+		`codes${/^i\d/.test(String(value)) ? ` with ${2 ** (bits - 1)} added` : ''}, as one stream of ${bits} bits each in little-endian words of 32, the first in the lowest bits`,
 	'nvfp4-pack-quantized': () => 'two codes a byte, the even column in the low half',
 	'mxfp4-pack-quantized': () => 'two codes a byte, the even column in the low half',
-	'burn-quantized-bytes': (bits, { into, axis = 0 } = { into: 'bytes' }) =>
+	'burn-quantized-bytes': (bits, { packing: { into, axis = 0 } = { into: 'bytes' } }) =>
 		`${INTO[into](bits)}, line after line${axis ? ` along the axis ${axis} from the last, which changes places with it` : ''}; then block scales, then a tensor-wide one`,
 	'mxfp6-pack-quantized': () => 'four codes in three bytes, the first in the lowest bits',
 };
@@ -135,6 +135,6 @@ export function blockFields(layout) {
 	});
 }
 
-/** How a plane of codes is packed. @param {Pick<Scheme, 'layout' | 'packing'>} scheme @param {number} bits of one code */
-export const packingText = ({ layout = 'planes', packing }, bits) =>
-	PACKINGS[layout]?.(bits, packing) ?? 'one code a byte, row after row';
+/** How a plane of codes is packed. @param {Pick<Scheme, 'value' | 'layout' | 'packing'>} scheme @param {number} bits of one code */
+export const packingText = (scheme, bits) =>
+	PACKINGS[scheme.layout ?? 'planes']?.(bits, scheme) ?? 'one code a byte, row after row';

@@ -42,7 +42,8 @@ export function parseScheme(text) {
 	if (!/^\s*[[{]/.test(text)) return makeScheme(text.trim());
 	let json;
 	try {
-		json = JSON.parse(text);
+		// Trimmed: of a byte order mark, too.
+		json = JSON.parse(text.trim());
 	} catch (cause) {
 		throw new BlockQuantError('bad-scheme', `expected JSON or the name of a preset: ${messageOf(cause)}`, {
 			cause,

@@ -55,9 +55,17 @@ const CODES = dtypes(/^([iu]\d|f[468]e\dm\d|nf4|iq4_nl)$/);
 const NARROWED = dtypes(/^i[2-8]$/).map((dtype) => dtype + NARROW);
 const SCALES = dtypes(/^(b?f(16|32)|f8.*|.*e[48]m[03]|input)$/);
 
+/** What else a dtype is called: int4, uint4, fp16, float16, bfloat16, e4m3, fp8, float8_e4m3fn, fp4. @param {string} dtype */
+function spellingsOf(dtype) {
+	const [, kind, bits, rest = ''] = /^([iu]|b?f)(\d+)(e\dm\d)?/.exec(dtype) ?? [];
+	if (kind === undefined) return [dtype];
+	const long = { i: 'int', u: 'uint', f: 'float', bf: 'bfloat' }[kind];
+	return [dtype, `${long}${bits}`, `${kind}p${bits}`, ...(rest ? [rest, `float${bits}_${rest}`, `${rest}fn`] : [])];
+}
+
 /** Which of a table's names a word is, as the core counts them. @param {string[]} table @param {string[]} [words] those that are legal @returns {Reader<number>} */
 const numbered = (table, words = table) => {
-	const read = word(words);
+	const read = word(words, table === DTYPES ? spellingsOf : undefined);
 	return (value, at) => {
 		const known = read(value, at);
 		return known === undefined ? undefined : table.indexOf(known);
@@ -68,7 +76,8 @@ const numbered = (table, words = table) => {
 function readBlock(block, at) {
 	if (block === 'tensor') return [];
 	if (block === 'channel') return [0];
-	const edges = Array.isArray(block) ? block : [block];
+	// From: a hole is no edge.
+	const edges = Array.isArray(block) ? Array.from(block) : [block];
 	const legal = edges.every((edge) => Number.isInteger(edge) && (edge === -1 || (edge >= 1 && edge < 2 ** 31)));
 	if (legal && edges.length >= 1 && edges.length <= MAX_RANK) return edges.map((edge) => (edge === -1 ? 0 : edge));
 	const expected = `'tensor', 'channel', a group size or 1 to ${MAX_RANK} edges (-1: the whole axis)`;
@@ -93,7 +102,7 @@ function readLevels(levels, at) {
 	});
 }
 
-const readCode = word([...CODES, ...NARROWED]);
+const readCode = word([...CODES, ...NARROWED], spellingsOf);
 
 /** @type {Reader<{ value: number, narrow: number, codebook: number, table?: Float32Array }>} */
 function readValue(value, at) {

@@ -6,6 +6,7 @@ import { checkShape } from '../arrays/plan.js';
 import { DTYPES, RULES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
+import { nameProblem } from '../presets.js';
 import { word } from '../problems.js';
 import { readScheme } from './read.js';
 
@@ -46,7 +47,7 @@ function anyShape({ scale, min }) {
 const brokenBy = (struct, dtype, shape) =>
 	theCore()
 		.plan(struct, dtype, shape)
-		.broken.map(({ rule, field }) => ({ field, rule, message: statusText(rule) }));
+		.broken.map(({ rule, field }) => ({ field, rule, message: statusText(rule, field) }));
 
 /** Which of their fields says what a scheme of theirs would. @type {Record<string, string>} */
 const ACTIVATION_FIELDS = { 'scales[0]': '.scale', value: '.value', zero: '.symmetric', layout: '' };
@@ -83,7 +84,11 @@ export function validateScheme(scheme, tensor = {}) {
 	if (shape !== undefined) checkShape(shape);
 	const { struct, problems } = readScheme(scheme);
 	if (problems.length) return problems;
-	const broken = brokenBy(struct, dtype, shape ?? anyShape(struct));
-	const { activations } = /** @type {import('../scheme.js').Scheme} */ (scheme);
-	return activations ? [...broken, ...activationProblems(activations, struct)] : broken;
+	const said = /** @type {Scheme} */ (scheme);
+	const misnamed = nameProblem(said);
+	return [
+		...(misnamed ? [{ field: 'name', rule: 'bad-field', message: misnamed }] : []),
+		...brokenBy(struct, dtype, shape ?? anyShape(struct)),
+		...(said.activations ? activationProblems(said.activations, struct) : []),
+	];
 }

@@ -138,13 +138,17 @@ describe('quantize', () => {
 		writeFileSync(at('named.json'), JSON.stringify({ ...own, name, zero: 'i4' }));
 		fails(
 			2,
-			/named\.json: scheme\.name: only a preset has a name/,
+			/named\.json: scheme\.name: this scheme is not the preset "ct:w4a16"; only presets have names/,
 			'quantize',
 			model,
 			'--scheme',
 			at('named.json'),
 			'--dry-run',
 		);
+		const group = { targets: ['re:.*mlp.*'], weights: { num_bits: 4, group_size: 128, strategy: 'group' } };
+		writeFileSync(at('group.json'), `\uFEFF${JSON.stringify(group)}`);
+		const { stderr } = run('quantize', model, '--scheme', at('group.json'), '--dry-run');
+		assert.match(stderr, /warning: .*group\.json: its targets are not looked at/);
 		const spec = { dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } };
 		const nested = { ...spec, qparam_qspec: { dtype: 'uint8' } };
 		const double = { ...spec, qparam_qspec: { dtype: 'uint8', qscheme: 'asymmetric' } };

@@ -10,6 +10,7 @@ import { schemeSizes } from '../../js/scheme/sizes.js';
 import { validateScheme } from '../../js/scheme/validate.js';
 import {
 	createObserver,
+	dequantize,
 	fromCoreAI,
 	quantize,
 	schemes,
@@ -176,6 +177,30 @@ test('near misses are named, and an error says all that is wrong', () => {
 	);
 	refuses(() => makeScheme(scheme), 'bad-scheme', /scheme\.scales\[0\]\.blok: unknown field.*did you mean block\?/);
 	refuses(() => makeScheme({ value: 'u4', scales: [{ dtype: 'f16', block: 32 }] }), 'bad-scheme', /rule bad-rules/);
+	const level = { dtype: 'f16', block: 32 };
+	for (const [written, meant] of Object.entries({
+		int4: 'i4',
+		INT8: 'i8',
+		uint4: 'u4',
+		fp4: 'f4e2m1',
+		fp8: 'f8e4m3',
+		e5m2: 'f8e5m2',
+	}))
+		assert.match(
+			validateScheme({ value: written, scales: [level] })[0].message,
+			new RegExp(`did you mean ${meant}\\?`),
+		);
+	for (const [written, meant] of Object.entries({
+		float16: 'f16',
+		bfloat16: 'bf16',
+		fp32: 'f32',
+		float8_e4m3fn: 'f8e4m3',
+		uint6: 'u6',
+	}))
+		assert.match(
+			validateScheme({ value: 'i4', scales: [{ ...level, dtype: written }] })[0].message,
+			new RegExp(`did you mean ${meant}\\?`),
+		);
 });
 
 test('what only JavaScript reads of a scheme is kept, compared and brought back, too', () => {
@@ -282,6 +307,52 @@ test('fields and levels of any name or none are problems, not accidents', () => 
 	const scales = [{ dtype: 'f16', block: 32 }];
 	scales.length = 2;
 	assert.deepEqual([...new Set(validateScheme({ value: 'i4', scales }).map(({ rule }) => rule))], ['bad-levels']);
+	// biome-ignore lint/suspicious/noSparseArray: it is the test
+	const [{ rule }] = validateScheme({ value: 'i4', scales: [{ dtype: 'f16', block: [, 2] }] });
+	assert.equal(rule, 'bad-block');
+	const named = { ...makeScheme('ct:w4a16'), zero: 'i4' };
+	assert.deepEqual(
+		validateScheme(named).map(({ field, rule }) => `${field} ${rule}`),
+		['name bad-field'],
+	);
+});
+
+test('what a result says of its scheme is its own', () => {
+	const scheme = { value: { codebook: [-0, 1, 2] }, scales: [{ dtype: 'f32', block: 2 }] };
+	const result = quantize(Float32Array.of(1, 2), { scheme, shape: [1, 2] });
+	scheme.scales[0].block = 1;
+	scheme.value.codebook[1] = 7;
+	assert.deepEqual(result.scheme, { value: { codebook: [-0, 1, 2] }, scales: [{ dtype: 'f32', block: 2 }] });
+	assert.deepEqual([...dequantize(result)], [1, 2]);
+	assert.ok(Object.isFrozen(result.scheme.scales[0]));
+});
+
+test('configs of whole models are told from schemes', () => {
+	refuses(
+		() => makeScheme({ config_groups: {}, quant_method: 'compressed-tensors' }),
+		'bad-scheme',
+		/config of compressed-tensors .*config_groups/,
+	);
+	refuses(() => makeScheme({ global_config: {} }), 'bad-scheme', /config of Core AI/);
+});
+
+test('what refuses a scheme says what the field may be', () => {
+	const told = (scheme) =>
+		validateScheme(scheme)
+			.map(({ field, message }) => `${field}: ${message}`)
+			.join();
+	const level = { dtype: 'f16', block: 32 };
+	assert.match(told({ value: 'u4', scales: [level] }), /value: .*unsigned ones .* need a zero point or mins/);
+	assert.match(
+		told({ value: 'i4', scales: [level], zero: 'u4' }),
+		/zero: a zero point is an integer of the values' signedness/,
+	);
+	assert.match(told({ value: 'i4', scales: [level], symmetric: true }), /symmetric: it widens a range/);
+	assert.match(
+		told({ value: 'i4', scales: [{ dtype: 'e8m0', block: 32 }], rules: 'ggml-signed' }),
+		/scales\[0\]: .*have a sign \(ggml-signed\)/,
+	);
+	assert.match(told({ value: 'i4', scales: [level], layout: 'mxfp4-pack-quantized' }), /layout: .*nibbles 4 bits/);
 });
 
 test('a block is the same however it is said', () => {
