@@ -36,6 +36,22 @@ const ALIKE = { $: 'm', '.': 's' };
 /** Of characters, and of states: only repetitions of repetitions have more. */
 const MAX_SIZE = 10_000;
 
+/** Escapes of letters that mean something to Python, and what a class is made of. */
+const ESCAPE = /^\\(?:[AbBdDsSwWZafnrtv]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^a-zA-Z])/;
+const ATOM = /\\x[\da-f]{2}|\\u[\da-f]{4}|\\?[\s\S]/gi;
+
+/** What Python refuses of a character or a class, but JavaScript takes. @param {string} token */
+function checkSingle(token) {
+	const inside = /^\[\^?([\s\S]*)\]$/.exec(token)?.[1];
+	if (inside === '') throw new Error(`${token} is left open`);
+	const atoms = (inside ?? token).match(ATOM) ?? [];
+	const wrong = atoms.find((atom) => atom[0] === '\\' && (!ESCAPE.test(atom) || (inside && /^\\[ABZ]/.test(atom))));
+	if (wrong) throw new Error(`${wrong} means nothing`);
+	for (let i = 1; i + 1 < atoms.length; i++)
+		if (atoms[i] === '-' && [atoms[i - 1], atoms[i + 1]].some((end) => /^\\[dsw]$/i.test(end)))
+			throw new Error(`${atoms.slice(i - 1, i + 2).join('')} is no range`);
+}
+
 /**
  * Whether a pattern leads to its end.
  * @param {State} start
@@ -72,6 +88,7 @@ function read(tokens, flags) {
 
 	/** One character, or a place between two. @param {string} token @returns {Part} */
 	const single = (token) => {
+		checkSingle(token);
 		const width = BETWEEN.test(token) ? 0 : 1;
 		// A bracket that closes nothing yet stands for itself.
 		const own = token.replace(/^(\[\^?)\](?!$)/, '$1\\]');

@@ -106,6 +106,20 @@ test('thousands of patterns that were made up, against a matcher that backtracks
 });
 
 test("Python's own spellings", () => {
+	for (const source of [
+		'[\\d-]',
+		'[-\\d]',
+		'[a\\-\\d]',
+		'[\\b]',
+		'\\_',
+		'\\-',
+		'\\07',
+		'[]a]',
+		'[^]a]',
+		'[\\]]',
+		'[+--]',
+	])
+		assert.ok(new Pattern(source), source);
 	for (const [source, text, expected] of [
 		['(?P<part>layers)\\.1', 'layers.1', true],
 		['(?i)LAYERS.1', 'layers.1', true],
@@ -127,7 +141,36 @@ test("Python's own spellings", () => {
 });
 
 test('what cannot be read is told', () => {
-	for (const source of ['(', ')', 'a)(b', '[', '[b-a]', '\\', '*', 'a**', '^*', '(?#x)*', 'a{3,2}', '(?>a)', '(?<x'])
+	for (const source of [
+		'(',
+		')',
+		'a)(b',
+		'[',
+		'[b-a]',
+		'\\',
+		'*',
+		'a**',
+		'^*',
+		'(?#x)*',
+		'a{3,2}',
+		'(?>a)',
+		'(?<x',
+		// Of these JavaScript makes something.
+		'\\p{L}',
+		'[^]',
+		'[]',
+		'[a-\\d]',
+		'[\\d-z]',
+		'\\z',
+		'\\e',
+		'\\x4',
+		'\\u12',
+		'[\\A]',
+		'[\\q]',
+		'\\cA',
+		'[\\B]',
+		'[\\Z]',
+	])
 		assert.throws(
 			() => new Pattern(source),
 			{ code: 'bad-scheme', message: /^pattern ".*" cannot be read: / },
