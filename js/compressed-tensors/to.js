@@ -70,15 +70,13 @@ function scaleDtype(field, scale, values) {
 
 /** @param {Scheme} scheme */
 function weightsOf(scheme) {
-	const { scales, zero, symmetric, mins, calibration = 'minmax' } = scheme;
+	const { scales, zero, mins } = scheme;
 	// Codes without the lowest are read as any, unless it is the package that is to make them.
 	const value = scheme.rules === RULES ? valueName(scheme) : valueName(scheme).replace(NARROW, '');
 	const [inner, outer] = scales;
 	if (inner === undefined)
 		throw new BlockQuantError('bad-scheme', 'scheme.scales: expected one level or two, got none');
 	if (mins) refuse('mins: it has zero points only');
-	if (calibration !== 'minmax') refuse(`calibration: it takes the range of a block, not ${shown(calibration)}`);
-	if (symmetric) refuse('symmetric: a zero point is for a range that is not');
 	if (scales.length > 2) refuse('scales: it has one level or two');
 	if (outer && (outer.block !== 'tensor' || outer.dtype !== 'f32'))
 		refuse('scales[1]: it has an outer scale of f32 for the whole tensor only');
@@ -105,7 +103,7 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
 }
 
 /**
- * How a file of compressed-tensors says what is stored in it, whoever's arithmetic made the codes.
+ * How a file of compressed-tensors says what is stored in it, whoever's arithmetic made the codes, of whatever range.
  * @param {Scheme} scheme
  * @param {string[]} [targets] which modules
  * @returns {Said}
@@ -114,7 +112,7 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
 export function storedScheme(scheme, targets = LINEAR) {
 	const { rules = 'plain', layout = 'planes', scales, activations } = scheme;
 	if (scales?.length > 1 && rules !== RULES)
-		refuse(`scales[1]: a file of its own multiplies by an outer scale as ${RULES} does, not ${shown(rules)}`);
+		refuse(`scales[1]: such a file divides scales by its outer one, as the rules ${RULES} do and ${rules} do not`);
 	const weights = weightsOf(scheme);
 	const inputs = activations ? inputsOf(activations) : null;
 	const format = layout === 'planes' ? formatOf(weights, inputs) : layout;
@@ -134,9 +132,11 @@ const formatOf = (weights, inputs) => inferModuleFormat(completeScheme({ weights
 export function toCompressedTensors(nameOrScheme, options = {}) {
 	const { targets } = optionsOf(OPTIONS, options);
 	const scheme = resolveScheme(nameOrScheme, { container: 'safetensors' });
-	const { rules, layout, name = 'this scheme' } = scheme;
+	const { rules, layout, symmetric, calibration = 'minmax', name = 'this scheme' } = scheme;
 	if (rules !== RULES || !layout || layout === 'planes')
 		throw new BlockQuantError('unsupported', `${name} is not stored in a layout of compressed-tensors`);
+	if (calibration !== 'minmax') refuse(`calibration: it takes the range of a block, not ${shown(calibration)}`);
+	if (symmetric) refuse('symmetric: a zero point is for a range that is not');
 	const said = storedScheme(scheme, targets);
 	mustReadBack('compressed-tensors', scheme, () => fromCompressedTensors(said));
 	return said;

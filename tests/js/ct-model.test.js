@@ -7,7 +7,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as ct from '../../js/compressed-tensors/index.js';
-import { dequantize, fromCompressedTensors, memorySink, openModel, quantize, quantizeModel } from '../../js/index.js';
+import {
+	dequantize,
+	fromCompressedTensors,
+	makeScheme,
+	memorySink,
+	openModel,
+	quantize,
+	quantizeModel,
+} from '../../js/index.js';
 import { safetensors } from './files-support.js';
 import { dequantized, normals, tensorsOf } from './ct-support.js';
 import { asDtype, bytesOf, ready, root, sha256 } from './support.js';
@@ -129,6 +137,27 @@ test('what no reader would take for what it is, is refused before anything is wr
 			message: /layer\.weight": .* in a compressed-tensors file: /,
 		});
 		assert.equal(sink.bytes().length, 0);
+	}
+});
+
+test('a file holds codes of any calibration, which its readers need not know', async () => {
+	const weights = normals(64 * 128, 5);
+	const tensor = { name: 'a.weight', dtype: 'F32', shape: [64, 128], data: bytesOf(weights) };
+	const { name: _, ...w4a16 } = makeScheme('ct:w4a16');
+	for (const changes of [
+		{ calibration: 'mse' },
+		{ calibration: { percentile: 99 } },
+		{ zero: 'i4', symmetric: true },
+	]) {
+		const scheme = { ...w4a16, ...changes };
+		const sink = memorySink();
+		await quantizeModel(await openModel(safetensors([tensor])), sink, { scheme });
+		const own = quantize(weights, { scheme, shape: [64, 128] });
+		const written = await openModel(sink.bytes());
+		for (const { name, read, nbytes } of written.tensors)
+			assert.deepEqual(await read(0, nbytes), own.planes[name.slice(2)].bytes, name);
+		const { values } = await valuesOf(tensorsOf('a', own));
+		assert.deepEqual(values['a.weight'], dequantize(own));
 	}
 });
 
