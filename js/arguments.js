@@ -67,9 +67,6 @@ export const policy = word(['error', 'allow']);
 /** How many there are of something. */
 export const count = kind((value) => Number.isSafeInteger(value) && value >= 0, 'a whole number, 0 or more');
 
-/** An object of a class. @template T @param {abstract new (...args: any[]) => T} type @returns {Reader<T>} */
-export const instanceOf = (type) => kind((value) => value instanceof type, `a ${type.name}`);
-
 /**
  * A list, or what else gives one thing after the other; no text, which would give its letters.
  * @template T

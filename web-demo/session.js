@@ -1,7 +1,7 @@
 // session.js - in the worker: the model that is open, what a scheme would make of it, and the runs over it.
 // SPDX-License-Identifier: MIT
 
-import { sampleConfig, sampleFile, sampleTensors } from '../js/cli/sample-model.js';
+import { sampleConfig, sampleFile, sampleTensors } from '../js/sample/model.js';
 import { BlockQuantError, compareModels, openModel, plan, quantizeModel, schemes } from './library.js';
 import { outputFiles, outputName, sortInput } from './files.js';
 

@@ -9,6 +9,7 @@ import { planesOf } from '../layouts.js';
 import { nameProblem, presetOf } from '../presets.js';
 import { valueName } from '../scheme.js';
 import { structOfScheme } from '../scheme/read.js';
+import { checkShape } from '../shape.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -17,12 +18,6 @@ export const MAX_BAND = 8 * 2 ** 20;
 
 /** Rules that a shape breaks; the others are the scheme's. */
 const SHAPE_RULES = ['bad-shape', 'empty', 'ragged', 'odd', 'too-big'];
-
-/** @param {unknown} shape @returns {asserts shape is number[]} */
-export function checkShape(shape) {
-	if (!Array.isArray(shape) || !shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0))
-		throw new BlockQuantError('bad-shape', `shape: expected a list of sizes, got ${shown(shape)}`);
-}
 
 /** @param {Scheme} scheme */
 const describe = (scheme) =>

@@ -8,9 +8,10 @@ import { presetOf, resolveScheme } from '../presets.js';
 import { flag, isObject } from '../problems.js';
 import { decodeJob } from './decode-job.js';
 import { tensorJob } from './job.js';
-import { MAX_BAND, checkShape, planTensor } from './plan.js';
+import { MAX_BAND, planTensor } from './plan.js';
 import { plainArray } from './typed.js';
 import { checkCount, plainWeights, weightBytes, weightsDtype } from './weights.js';
+import { checkShape, countOf } from '../shape.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -203,7 +204,7 @@ export function prepareDecode(quantized) {
 	const inOrder = job.planes.map(
 		({ name }) => /** @type {Plane} */ (stored.find((plane) => plane.name === name)).bytes,
 	);
-	return { job, scheme, count: shape.reduce((product, dim) => product * dim, 1), stored: inOrder };
+	return { job, scheme, count: countOf(shape), stored: inOrder };
 }
 
 /** @param {string} name @param {unknown} plane @returns {Plane & { name: string }} */

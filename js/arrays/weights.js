@@ -3,8 +3,8 @@
 
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError, shown } from '../errors.js';
-import { checkShape } from './plan.js';
 import { plainArray } from './typed.js';
+import { checkShape, countOf } from '../shape.js';
 
 /** @typedef {Float32Array | Float64Array | Uint16Array} Weights */
 
@@ -42,7 +42,7 @@ export function weightsDtype(data, dtype) {
 /** @param {Weights} data @param {unknown} shape */
 export function checkCount(data, shape) {
 	checkShape(shape);
-	const count = shape.reduce((product, dim) => product * dim, 1);
+	const count = countOf(shape);
 	if (count !== data.length)
 		throw new BlockQuantError(
 			'bad-shape',

@@ -1,10 +1,10 @@
 // block-layout.js - Burn's BlockLayout: which block of a tensor an element is in.
 // SPDX-License-Identifier: MIT
 
-import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockSize } from './block-size.js';
 import { checkIndex } from './check.js';
+import { checkShape, countOf } from '../shape.js';
 
 export class BlockLayout {
 	#axes;
@@ -28,7 +28,7 @@ export class BlockLayout {
 				return placed;
 			});
 		this.numBlocks = stride;
-		this.#count = shape.reduce((product, dim) => product * dim, 1);
+		this.#count = countOf(shape);
 		/** Whether no block is partial. */
 		this.divides = this.#axes.every(({ dim, edge }) => dim % edge === 0);
 	}

@@ -1,11 +1,11 @@
 // block-size.js - Burn's BlockSize: the edges of a block, and what follows from them for a tensor.
 // SPDX-License-Identifier: MIT
 
-import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { checkAxes, checkRank } from './check.js';
 import { Problems } from '../problems.js';
 import { edgesJson, readList } from './edges.js';
+import { checkShape, countOf } from '../shape.js';
 
 export class BlockSize {
 	/** @param {readonly number[]} edges 1 to 255 each; the ones in front do not count */
@@ -20,7 +20,7 @@ export class BlockSize {
 
 	/** Values of one block. */
 	get numElements() {
-		return this.edges.reduce((product, edge) => product * edge, 1);
+		return countOf(this.edges);
 	}
 
 	/**

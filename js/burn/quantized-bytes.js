@@ -12,6 +12,7 @@ import { QuantScheme } from './quant-scheme.js';
 import { globalScaleDtype, globalScaleSize, paramsShape, quantizedDataLen, scaleSize } from './sizes.js';
 import { QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 import { toBurn } from './to.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../arrays/quantize.js').QuantizedTensor} QuantizedTensor */
 
@@ -26,9 +27,6 @@ import { toBurn } from './to.js';
 
 /** A tensor without axes has one value. @param {readonly number[]} shape */
 const axesOf = (shape) => (shape.length ? [...shape] : [1]);
-
-/** @param {readonly number[]} shape */
-const countOf = (shape) => shape.reduce((product, dim) => product * dim, 1);
 
 /** Numbers of float32 as bytes of a scale's dtype. @param {string} name of SCALE_DTYPES @param {Float32Array} scales */
 function encoded(name, scales) {

@@ -1,7 +1,6 @@
 // ranges.js - Burn's calibration: the range of every block, and the scales that it asks for before they are rounded.
 // SPDX-License-Identifier: MIT
 
-import { checkShape } from '../arrays/plan.js';
 import { quantize } from '../arrays/quantize.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockLayout } from './block-layout.js';
@@ -9,6 +8,7 @@ import { arrayOf } from './check.js';
 import { checkScheme } from './quant-scheme.js';
 import { globalScaleDtype, quantizable } from './sizes.js';
 import { CALIBRATIONS, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
+import { checkShape, countOf } from '../shape.js';
 
 /** @typedef {import('./quant-scheme.js').QuantScheme} QuantScheme */
 
@@ -66,7 +66,7 @@ export function computeRange(scheme, data, shape, calibration = 'MinMax') {
 	checkScheme(scheme);
 	checkShape(shape);
 	const plain = arrayOf('data', data, 'Float32Array');
-	const count = shape.reduce((product, dim) => product * dim, 1);
+	const count = countOf(shape);
 	if (count !== plain.length || count === 0)
 		throw new BlockQuantError(
 			'bad-shape',

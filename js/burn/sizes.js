@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import { given } from '../arguments.js';
-import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError } from '../errors.js';
 import { word } from '../problems.js';
 import { checkScheme } from './quant-scheme.js';
 import { SCALE_DTYPES } from './tables.js';
+import { checkShape, countOf } from '../shape.js';
 
 /** @typedef {import('./quant-scheme.js').QuantScheme} QuantScheme */
 
@@ -61,7 +61,7 @@ export function linesOf(scheme, shape) {
 			'bad-shape',
 			`codes are packed along axis ${dim} from the last, which shape [${shape.join(', ')}] has not`,
 		);
-	const count = shape.reduce((product, size) => product * size, 1);
+	const count = countOf(shape);
 	const length = shape[rank - 1 - dim] ?? 1;
 	const words = Math.ceil(length / scheme.numQuants);
 	return { lines: length ? count / length : 0, length, lineBytes: words * Math.ceil(scheme.sizeBitsStored / 8) };
@@ -76,7 +76,7 @@ export function quantizedDataLen(scheme, shape) {
 	checkScheme(scheme);
 	checkShape(shape);
 	const { lines, lineBytes } = linesOf(scheme, shape);
-	const scales = paramsShape(shape, scheme).reduce((product, size) => product * size, 1);
+	const scales = countOf(paramsShape(shape, scheme));
 	const nbytes = lines * lineBytes + scales * scaleSize(scheme.scaleDtype) + globalScaleSize(scheme);
 	if (Number.isSafeInteger(nbytes)) return nbytes;
 	throw new BlockQuantError('bad-shape', `shape [${shape.join(', ')}] takes more than 2^53 bytes`);

@@ -6,9 +6,10 @@ import { BlockQuantError } from '../errors.js';
 import { quantizedModules } from '../model/weights.js';
 import { valueName } from '../scheme.js';
 import { printable, warn } from './errors.js';
-import { bitsText, bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
+import { bitsText, bytes, integer, printJson, printLines, shapeText } from './print.js';
 import { metadataLines, shortMetadata } from './metadata.js';
 import { table } from './table.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../model/types.js').Model} Model */
 /** @typedef {import('../model/module-job.js').QuantizedModule} QuantizedModule */

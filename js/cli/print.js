@@ -41,11 +41,6 @@ export function shapeText(shape) {
 	return shape.length === 0 ? 'scalar' : shape.join(' x ');
 }
 
-/** @param {number[]} shape */
-export function countOf(shape) {
-	return shape.reduce((product, edge) => product * edge, 1);
-}
-
 /**
  * Bits for each of some weights.
  * @param {number} nbytes

@@ -4,11 +4,12 @@
 import { init, openModelPath, plan, quantizeModelPath, readImatrixPath } from '../entry/node.js';
 import { tensorWarnings } from '../model/quantize.js';
 import { warn } from './errors.js';
-import { bytes, countOf, integer, printJson, printLines, shapeText } from './print.js';
+import { bytes, integer, printJson, printLines, shapeText } from './print.js';
 import { withProgress } from './progress.js';
 import { schemeOfArgument } from './scheme-argument.js';
 import { cancellable } from './signals.js';
 import { table } from './table.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../model/plan.js').Plan} Plan */
 

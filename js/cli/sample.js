@@ -6,7 +6,7 @@ import { readOrNull } from '../node/config-file.js';
 import { FileTransaction } from '../node/file-sink.js';
 import { warn } from './errors.js';
 import { bytes, printJson, printLines } from './print.js';
-import { sampleConfig, sampleFile, sampleTensors } from './sample-model.js';
+import { sampleConfig, sampleFile, sampleTensors } from '../sample/model.js';
 import { cancellable } from './signals.js';
 
 /**

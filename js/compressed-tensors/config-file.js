@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
-import { formatJson, toJsonValue, toPlain } from '../safetensors/json-value.js';
-import { parseJson } from '../safetensors/json.js';
+import { formatJson, toJsonValue, toPlain } from '../json/value.js';
+import { parseJson } from '../json/read.js';
 import { METHOD, quantizationConfig, writeQuantizationConfig } from './quantization-config.js';
 import { ROLES } from './quantization-scheme.js';
 
-/** @typedef {import('../safetensors/json-value.js').JsonObject} JsonObject */
+/** @typedef {import('../json/value.js').JsonObject} JsonObject */
 
 const SECTION = 'quantization_config';
 const SECTIONS = [SECTION, 'compression_config'];

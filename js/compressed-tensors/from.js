@@ -10,7 +10,7 @@ import { schemeError } from '../scheme/read.js';
 import { validateScheme } from '../scheme/validate.js';
 import { inferModuleFormat } from './format.js';
 import { quantizationScheme } from './quantization-scheme.js';
-import { ATTN_HEAD, SCALE_DTYPES } from './to.js';
+import { ATTN_HEAD, SCALE_DTYPES } from './tables.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Block} Block */

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError } from '../errors.js';
+import { countOf } from '../shape.js';
 
 /** A plane of parameters, read as its bytes. @typedef {{ shape: number[], nbytes: number, read: (offset: number, length: number) => Promise<Uint8Array> }} Parameters */
 
@@ -57,7 +58,7 @@ export function spread(bytes, groups, columns, width) {
  */
 export function spreadPlane(plane, columns) {
 	const groups = /** @type {number} */ (plane.shape.at(-1));
-	const rows = plane.shape.slice(0, -1).reduce((product, dim) => product * dim, 1);
+	const rows = countOf(plane.shape.slice(0, -1));
 	const width = plane.nbytes / (rows * groups);
 	const wide = columns.length * width;
 	return {

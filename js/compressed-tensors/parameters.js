@@ -6,6 +6,7 @@ import { NBYTES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../arrays/quantize.js').Plane} Plane */
 
@@ -27,7 +28,7 @@ export function givenPlane(name, plane, dtypes = FLOATS) {
 	if (!dtypes.includes(dtype))
 		throw new BlockQuantError('bad-argument', `${name}.dtype: expected ${dtypes.join(', ')}; got ${shown(dtype)}`);
 	const width = NBYTES[WEIGHT_DTYPES[dtype]] ?? 1;
-	const expected = shape.reduce((product, dim) => product * dim, width);
+	const expected = countOf(shape, width);
 	if (plain.length !== expected)
 		throw new BlockQuantError(
 			'bad-shape',

@@ -4,7 +4,7 @@
 
 import { any, optional, optionsOf } from '../arguments.js';
 import { decodeJob } from '../arrays/decode-job.js';
-import { checkShape, planTensor } from '../arrays/plan.js';
+import { planTensor } from '../arrays/plan.js';
 import { decodeAll, run } from '../arrays/quantize.js';
 import { plainArray } from '../arrays/typed.js';
 import { NBYTES } from '../core/abi.js';
@@ -15,6 +15,7 @@ import { convert, givenGlobal, givenPlane } from './parameters.js';
 import { measured, OF_TENSOR } from './qparams.js';
 import { quantizationArgs } from './quantization-args.js';
 import { broadcastBlock, isGrouped, schemeOfArgs } from './strategy.js';
+import { checkShape } from '../shape.js';
 
 /** @typedef {import('../arrays/quantize.js').Plane} Plane */
 /** @typedef {import('../arrays/weights.js').Weights} Weights */

@@ -11,6 +11,7 @@ import { mustReadBack } from '../scheme/stated.js';
 import { inferModuleFormat } from './format.js';
 import { fromCompressedTensors } from './from.js';
 import { completeScheme } from './quantization-scheme.js';
+import { ATTN_HEAD, SCALE_DTYPES } from './tables.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('../scheme.js').Block} Block */
@@ -26,9 +27,6 @@ const OPTIONS = { targets: { default: LINEAR, read: list(text) } };
 /** Its own arithmetic. */
 const RULES = 'compressed-tensors';
 
-/** Dtypes of scales that are not the values' own. @type {Record<string, string>} */
-export const SCALE_DTYPES = { f8e4m3: 'torch.float8_e4m3fn', e8m0: 'torch.uint8' };
-
 /** @param {string} message @returns {never} */
 function refuse(message) {
 	throw new BlockQuantError('unsupported', `compressed-tensors cannot say this scheme: ${message}`);
@@ -43,9 +41,6 @@ function typeOf(field, value) {
 	if (value === 'f6e2m3') return { num_bits: 6, type: 'float' };
 	return refuse(`${field}: it has no values of ${value}`);
 }
-
-/** Which axes of a block are whole, for a tensor of [batch, heads, tokens, width]: all but the heads. */
-export const ATTN_HEAD = Object.freeze([-1, 1, -1, -1]);
 
 /** @param {string} field @param {Block} said @param {string} row what a whole row is called @param {boolean} two under a tensor-wide scale */
 function strategyOf(field, said, row, two) {

@@ -15,6 +15,7 @@ import { Core } from './core.js';
  * @property {string | URL} [workerUrl] of blockquant/worker, where the app serves it; default: the entry's own
  */
 
+const OPTIONS = ['wasm', 'kernels', 'workerUrl'];
 /** Kinds of a workerUrl. */
 const ADDRESSES = ['[object Undefined]', '[object String]', '[object URL]'];
 
@@ -102,9 +103,13 @@ export function makeInit(inside, worker) {
 	return function init(options = {}) {
 		// By hand: what reads other functions' options would be in the worker's program, too.
 		const isObject = typeof options === 'object' && options !== null && !(Symbol.iterator in options);
-		if (!isObject || !ADDRESSES.includes(Object.prototype.toString.call(options.workerUrl)))
+		const stray = isObject && Object.keys(options).find((name) => !OPTIONS.includes(name));
+		if (!isObject || stray || !ADDRESSES.includes(Object.prototype.toString.call(options.workerUrl)))
 			return Promise.reject(
-				new BlockQuantError('bad-argument', 'init: expected options { wasm?, kernels?, workerUrl? }'),
+				new BlockQuantError(
+					'bad-argument',
+					`init: expected options { ${OPTIONS.map((name) => `${name}?`).join(', ')} }${stray ? `, got ${stray}` : ''}`,
+				),
 			);
 		if (options.workerUrl !== undefined) workerPlace = { url: options.workerUrl };
 		workerPlace ??= worker?.();

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import { given } from '../arguments.js';
-import { checkShape } from '../arrays/plan.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { checkOptions } from '../model/options.js';
 import { E8M0 } from './dtypes.js';
@@ -11,6 +10,7 @@ import { edgesOf, withAxis } from './granularity.js';
 import { parentEdges } from './nested.js';
 import { Problems, word } from '../problems.js';
 import { derived, specOf } from './spec.js';
+import { checkShape, countOf } from '../shape.js';
 
 /** Bits of a float. @type {Record<string, number>} */
 const FLOAT_BITS = { float32: 32, float16: 16, bfloat16: 16 };
@@ -59,7 +59,7 @@ export function bitsPerWeight(json, shapes, options = {}) {
 		const nested = problems.within('qparam_qspec').within('granularity');
 		const parents = spec.qparam_qspec ? blocksOf(shape, parentEdges(spec, edges, 'weight', nested)) : 0;
 		problems.check();
-		const count = shape.reduce((product, dim) => product * dim, 1);
+		const count = countOf(shape);
 		weights += count;
 		bits += count * derived(spec).n_bits + blocksOf(shape, edges) * block + parents * parent;
 	}

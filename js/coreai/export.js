@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import { countInfinite, narrowed } from '../arrays/floats.js';
-import { checkShape } from '../arrays/plan.js';
 import { quantize } from '../arrays/quantize.js';
 import { plainWeights, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError } from '../errors.js';
@@ -11,6 +10,7 @@ import { createObserver } from '../observers/observer.js';
 import { checkBackend } from './backends.js';
 import { fromCoreAI } from './from.js';
 import { specOf } from './spec.js';
+import { checkShape } from '../shape.js';
 
 /** @typedef {import('../scheme.js').Level} Level */
 /** @typedef {'f32' | 'f16' | 'bf16'} FloatDtype */

@@ -7,6 +7,7 @@ import { asFloats } from '../observers/observer.js';
 import { resolveScheme } from '../presets.js';
 import { DTYPES, dtypeOfValue } from './dtypes.js';
 import { derived } from './spec.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../scheme.js').Level} Level */
 /** @typedef {import('../arrays/quantize.js').Plane} Plane */
@@ -21,7 +22,7 @@ const INTEGERS = 1.5 * 2 ** 52;
  * @param {(Plane | undefined)[]} planes of the levels
  */
 function spread(shape, levels, planes) {
-	const ones = new Uint8Array(shape.reduce((product, dim) => product * dim, 1)).fill(1);
+	const ones = new Uint8Array(countOf(shape)).fill(1);
 	const named = planes.map((plane, level) => [`scales.${level}`, plane]);
 	return dequantize({
 		scheme: { value: 'i8', scales: levels, rules: 'coreai' },

@@ -6,8 +6,10 @@ import { containerOf } from '../containers.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { errorReport } from './errors.js';
-import { checkModel, checkOptions, COMPARE_OPTIONS } from './options.js';
+import { checkOptions, COMPARE_OPTIONS } from './options.js';
+import { checkModel } from './open.js';
 import { decodeModule, floatValues, quantizedModules } from './weights.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('./types.js').Model} Model */
 
@@ -84,11 +86,6 @@ export async function compareModels(a, b, options = {}) {
 			),
 		],
 	};
-}
-
-/** @param {number[]} shape */
-function countOf(shape) {
-	return shape.reduce((product, edge) => product * edge, 1);
 }
 
 /**

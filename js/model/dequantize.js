@@ -8,9 +8,11 @@ import { WEIGHT_DTYPES } from '../layouts.js';
 import { withPool } from '../workers/pool.js';
 import { decodeTensor } from '../workers/tensor.js';
 import { moduleJob } from './module-job.js';
-import { checkModel, checkOptions, DEQUANTIZE_OPTIONS } from './options.js';
+import { checkOptions, DEQUANTIZE_OPTIONS } from './options.js';
+import { checkModel } from './open.js';
 import { rewriteModel } from './rewrite.js';
 import { quantizedModules, readPlanes } from './weights.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {import('../io/sink.js').DirectorySink} DirectorySink */
@@ -118,7 +120,7 @@ async function dequantizeInto(model, sink, options) {
 function decodeStep(module, dtype, infinite) {
 	const { name, shape } = module;
 	const width = dtype === 'f32' ? 4 : 2;
-	const nbytes = shape.reduce((product, edge) => product * edge, width);
+	const nbytes = countOf(shape, width);
 	return {
 		outputs: [{ name, dtype: dtype.toUpperCase(), shape, nbytes }],
 		async run(write, run) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { CONTAINERS } from '../containers.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, shown } from '../errors.js';
 import { sourceOf } from '../io/source.js';
 
 /** @typedef {import('../io/source.js').SourceLike} SourceLike */
@@ -20,4 +20,14 @@ export async function openModel(input) {
 	const containers = Object.values(CONTAINERS);
 	for (const container of containers) if (await container.recognise(first)) return container.open(sources);
 	throw new BlockQuantError('unsupported', 'no kind of model file that is known', { file: first.name });
+}
+
+/** @param {any} model @throws {BlockQuantError} bad-argument: none that openModel() gave */
+export function checkModel(model) {
+	if (
+		!Array.isArray(model?.tensors) ||
+		!Array.isArray(model?.files) ||
+		!Object.keys(CONTAINERS).includes(model.format)
+	)
+		throw new BlockQuantError('bad-argument', `expected a model, as openModel() gives it, got ${shown(model)}`);
 }

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 import { address, any, kind, optional, optionsOf, path, policy } from '../arguments.js';
-import { CONTAINERS } from '../containers.js';
-import { BlockQuantError, shown } from '../errors.js';
 import { isImatrix } from '../imatrix/imatrix.js';
 import { flag, word } from '../problems.js';
 
@@ -82,14 +80,4 @@ export const optionsNamed = (names) => Object.fromEntries(names.map((name) => [n
 /** @param {unknown} options @param {string[]} names of those that there are @returns {asserts options is object} */
 export function checkOptions(options, names) {
 	optionsOf(optionsNamed(names), options);
-}
-
-/** @param {any} model */
-export function checkModel(model) {
-	if (
-		!Array.isArray(model?.tensors) ||
-		!Array.isArray(model?.files) ||
-		!Object.keys(CONTAINERS).includes(model.format)
-	)
-		throw new BlockQuantError('bad-argument', `expected a model, as openModel() gives it, got ${shown(model)}`);
 }

@@ -6,8 +6,10 @@ import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
 import { BlockQuantError } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
-import { checkModel, checkOptions, QUANTIZE_OPTIONS } from './options.js';
+import { checkOptions, QUANTIZE_OPTIONS } from './options.js';
+import { checkModel } from './open.js';
 import { select } from './select.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {import('./types.js').Model} Model */
 /** @typedef {import('./types.js').ModelTensor} ModelTensor */
@@ -140,7 +142,7 @@ function planTensor(tensor, floats, target, { explicit, reason }, options) {
  */
 function plainOutput({ name, shape }, dtype) {
 	const width = NBYTES[WEIGHT_DTYPES[dtype]];
-	return { name, dtype, shape, nbytes: shape.reduce((product, edge) => product * edge, width) };
+	return { name, dtype, shape, nbytes: countOf(shape, width) };
 }
 
 /**

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 import { BlockQuantError, quoted } from '../errors.js';
-import { JsonNumber, formatJson } from './json-value.js';
-import { parseJson } from './json.js';
+import { JsonNumber, formatJson } from '../json/value.js';
+import { parseJson } from '../json/read.js';
 
-/** @typedef {import('./json-value.js').JsonObject} JsonObject */
+/** @typedef {import('../json/value.js').JsonObject} JsonObject */
 
 /**
  * @typedef {object} SafetensorsIndex

@@ -7,7 +7,7 @@
 
 import { BlockQuantError, quoted } from '../errors.js';
 import { DTYPE_BITS, tensorBytes } from './dtypes.js';
-import { JsonScanner } from './json.js';
+import { JsonScanner } from '../json/read.js';
 
 /** @typedef {import('../io/source.js').Source} Source */
 

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import { any, optional, optionsOf } from '../arguments.js';
-import { checkShape } from '../arrays/plan.js';
 import { DTYPES, RULES } from '../core/abi.js';
 import { theCore } from '../core/init.js';
 import { statusText } from '../core/status.js';
 import { nameProblem } from '../presets.js';
 import { word } from '../problems.js';
 import { readScheme } from './read.js';
+import { checkShape } from '../shape.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 /** @typedef {import('./read.js').Problem} Problem */

@@ -474,12 +474,16 @@ test('toCompressedTensors and fromCompressedTensors are inverse on the presets o
 
 test('init: a failed call can be tried again, wrong wasm is one clear error', async () => {
 	const bytes = readFileSync(join(root, 'build/wasm/core.wasm'));
-	const rejects = (promise, code) =>
-		assert.rejects(promise, (error) => error instanceof BlockQuantError && error.code === code);
+	const rejects = (promise, code, message = /./) =>
+		assert.rejects(
+			promise,
+			(error) => error instanceof BlockQuantError && error.code === code && message.test(error.message),
+		);
 	const init = makeInit(() => undefined);
 	await rejects(init({ wasm: 7 }), 'bad-argument');
 	await rejects(init(null), 'bad-argument');
 	await rejects(init(7), 'bad-argument');
+	await rejects(init({ kernals: 'scalar' }), 'bad-argument', /kernals/);
 	await rejects(init({ wasm: new Uint8Array(8) }), 'unsupported');
 	await rejects(init({ wasm: bytes, kernels: 'avx' }), 'bad-argument');
 	await init({ wasm: bytes });

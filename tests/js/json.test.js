@@ -7,8 +7,8 @@ import { BlockQuantError } from '../../js/errors.js';
 import { sourceOf } from '../../js/io/source.js';
 import { openModel } from '../../js/model/open.js';
 import { readIndex, writeIndex } from '../../js/safetensors/index-file.js';
-import { parseJson } from '../../js/safetensors/json.js';
-import { formatJson, toPlain } from '../../js/safetensors/json-value.js';
+import { parseJson } from '../../js/json/read.js';
+import { formatJson, toPlain } from '../../js/json/value.js';
 import { noise, safetensors } from './files-support.js';
 
 const bytesOf = (/** @type {string} */ text) => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
-// json-token.js - the JSON values that are one run of letters, digits and signs: numbers and three words.
+// token.js - the JSON values that are one run of letters, digits and signs: numbers and three words.
 // SPDX-License-Identifier: MIT
 
-import { JsonNumber } from './json-value.js';
+import { JsonNumber } from './value.js';
 
 /** @type {Map<string, null | boolean>} */
 const WORDS = new Map([

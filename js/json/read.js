@@ -1,4 +1,4 @@
-// json.js - a strict JSON scanner over bytes: what JSON.parse lets pass, a file format may not.
+// read.js - a strict JSON scanner over bytes: what JSON.parse lets pass, a file format may not.
 // SPDX-License-Identifier: MIT
 
 // JSON.parse keeps the last of two equal keys, rounds integers beyond 2^53, loses "__proto__" when
@@ -6,12 +6,12 @@
 // refuses or keeps each of these. Objects become Maps.
 
 import { BlockQuantError, quoted } from '../errors.js';
-import { readToken } from './json-token.js';
-import { JsonNumber } from './json-value.js';
+import { readToken } from './token.js';
+import { JsonNumber } from './value.js';
 
-/** @typedef {import('./json-value.js').JsonValue} JsonValue */
-/** @typedef {import('./json-value.js').JsonObject} JsonObject */
-/** @typedef {import('./json-value.js').JsonArray} JsonArray */
+/** @typedef {import('./value.js').JsonValue} JsonValue */
+/** @typedef {import('./value.js').JsonObject} JsonObject */
+/** @typedef {import('./value.js').JsonArray} JsonArray */
 
 /** As serde_json, which the safetensors library uses: deeper nesting is an attack on the stack. */
 const MAX_DEPTH = 128;

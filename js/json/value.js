@@ -1,4 +1,4 @@
-// json-value.js - JSON values that keep what was read, and their text as Python's json writes it.
+// value.js - JSON values that keep what was read, and their text as Python's json writes it.
 // SPDX-License-Identifier: MIT
 
 /** A number with its text, so that `10000.0` and `1e-05` can be written as they were read. */

@@ -1,8 +1,9 @@
-// sample-model.js - a small model of Llama's shape with random weights that are distributed as trained ones are.
+// model.js - a small model of Llama's shape with random weights that are distributed as trained ones are.
 // SPDX-License-Identifier: MIT
 
 import { layoutSafetensors } from '../safetensors/write.js';
 import { roughlyNormal, uniform, xoshiro128 } from './random.js';
+import { countOf } from '../shape.js';
 
 /** @typedef {{ name: string, dtype: 'BF16' | 'F32', shape: number[], nbytes: number }} SampleTensor */
 
@@ -70,7 +71,7 @@ export function sampleTensors(layers, dtype) {
 		name: `${module}.weight`,
 		dtype: dtype === 'bf16' ? 'BF16' : 'F32',
 		shape,
-		nbytes: shape.reduce((product, edge) => product * edge, width),
+		nbytes: countOf(shape, width),
 	}));
 }
 
