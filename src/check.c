@@ -51,15 +51,13 @@ static int is_calibration(const struct bq_scheme *scheme)
 	}
 }
 
-/* Whether `outer` is made of whole blocks of `inner` on every axis. */
+/* Whether `outer` is made of whole blocks of `inner` on every axis, or covers it. */
 static int nests(const struct bq_plan *plan, const struct bq_level *inner, const struct bq_level *outer)
 {
 	for (uint32_t axis = 0; axis < plan->rank && outer->rank; axis++) {
-		uint64_t small = bq_edge(plan, inner, axis), large = bq_edge(plan, outer, axis);
+		const uint64_t large = bq_edge(plan, outer, axis);
 
-		if (large % small && large < plan->dims[axis])
-			return 0;
-		if (large < small)
+		if (large < plan->dims[axis] && large % bq_edge(plan, inner, axis))
 			return 0;
 	}
 	return inner->rank || !outer->rank;

@@ -259,6 +259,8 @@ static const struct refusal refusals[] = {
 	{ BQ_BAD_BLOCK, "rows outside, blocks of two rows inside",
 		{ .value = BQ_I8, .nscales = 2, .scale = { { BQ_F16, BLOCK(2, 32) }, { BQ_F16, CHANNEL } }, GGML,
 			.calibration = BQ_SEARCH }, { 0 } },
+	{ BQ_OK, "a row outside, blocks longer than it inside",
+		{ .value = BQ_I8, .nscales = 2, .scale = { { BQ_F16, GROUP(512) }, { BQ_F32, CHANNEL } }, .rules = BQ_RULES_PLAIN }, { 0 } },
 	{ BQ_OK, "a partial last block is whole",
 		{ .value = BQ_I8, .nscales = 2, .scale = { { BQ_F16, BLOCK(1, 48) }, { BQ_F16, BLOCK(1, 96) } }, GGML,
 			.calibration = BQ_SEARCH }, { 4, 60 } },

@@ -212,6 +212,26 @@ test('tensors of every rank: what is said for one is read for it', () => {
 	});
 });
 
+test('blocks longer than their axis are as long as the axis, whatever parent is around them', () => {
+	const weights = Float32Array.from({ length: 80 }, (_, i) => ((29 * i + 7) % 64) - 32);
+	const parents = [
+		{ type: 'per_channel', axis: 0 },
+		{ type: 'per_channel', axis: 1 },
+		{ type: 'per_tensor' },
+		{ type: 'per_block', block_size: 2 },
+	];
+	for (const granularity of parents) {
+		const planes = [32, 20].map((block_size) => {
+			const qparam_qspec = { dtype: 'uint8', qscheme: 'asymmetric', granularity };
+			const scheme = fromCoreAI({ dtype: 'int4', granularity: { type: 'per_block', block_size }, qparam_qspec });
+			const q = quantize(weights, { scheme, shape: [4, 20] });
+			assert.ok(dequantize(q).every((value, i) => Math.abs(value - weights[i]) < 2.5));
+			return q.planes;
+		});
+		assert.deepEqual(planes[0], planes[1]);
+	}
+});
+
 test('toCoreAI says its presets and refuses those of others with the reason', () => {
 	for (const { name, scheme } of presets().values()) {
 		if (scheme.rules === 'coreai') {

@@ -41,7 +41,7 @@ const isMadeOf = (outer, inner, shape) => {
 	if (outer === 'tensor') return true;
 	if (inner === 'tensor') return false;
 	const [large, small] = [outer, inner].map((block) => edgesOf(block, shape));
-	return large.every((edge, axis) => edge >= small[axis] && (edge % small[axis] === 0 || edge >= shape[axis]));
+	return large.every((edge, axis) => edge % small[axis] === 0 || edge >= shape[axis]);
 };
 
 const presetOfLayout = (layout) => schemes().find(({ scheme }) => scheme.layout === layout)?.scheme;
