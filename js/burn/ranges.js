@@ -1,9 +1,12 @@
 // ranges.js - Burn's calibration: the range of every block, and the scales that it asks for before they are rounded.
 // SPDX-License-Identifier: MIT
 
+import { optionsOf, policy } from '../arguments.js';
 import { quantize } from '../arrays/quantize.js';
+import { convert } from '../core/convert.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockLayout } from './block-layout.js';
+import { word } from '../problems.js';
 import { arrayOf } from './check.js';
 import { checkScheme } from './quant-scheme.js';
 import { globalScaleDtype, quantizable } from './sizes.js';
@@ -77,27 +80,54 @@ export function computeRange(scheme, data, shape, calibration = 'MinMax') {
 	throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);
 }
 
+/** @type {Record<string, import('../problems.js').Field>} */
+const OPTIONS = {
+	dtype: { default: 'f32', read: word(['f32', 'f16', 'bf16']) },
+	nonfinite: { default: 'error', read: policy },
+};
+
+/** A function that rounds numbers to a dtype. @param {'f32' | 'f16' | 'bf16'} dtype */
+const rounder = (dtype) => (/** @type {Float32Array} */ values) =>
+	new Float32Array(convert(convert(new Uint8Array(values.buffer), 'f32', dtype), dtype, 'f32').buffer);
+
+/** @param {QuantScheme} scheme @param {any} range @param {'error' | 'allow'} nonfinite @returns {Float32Array[]} */
+function endsOf({ block }, range, nonfinite) {
+	const ends = ['min', 'max'].map((end) => arrayOf(`range.${end}`, range?.[end], 'Float32Array'));
+	const [min, max] = ends;
+	if (min.length !== max.length || (!block && min.length !== 1))
+		throw new BlockQuantError(
+			'bad-argument',
+			`range: ${min.length} minima and ${max.length} maxima; expected ${block ? 'as many' : 'one each, of the tensor'}`,
+		);
+	const at = min.findIndex((lo, i) => !Number.isFinite(lo) || !Number.isFinite(max[i]));
+	if (at >= 0 && nonfinite === 'error')
+		throw new BlockQuantError(
+			'nonfinite',
+			`range: block ${at} is [${min[at]}, ${max[at]}]; expected finite numbers`,
+		);
+	return ends;
+}
+
 /**
  * The scales that ranges ask for: Burn's compute_q_params.
  * @param {QuantScheme} scheme
  * @param {{ min: Float32Array, max: Float32Array }} range
+ * @param {object} [options]
+ * @param {'f32' | 'f16' | 'bf16'} [options.dtype] of the weights: their scales are made in it
+ * @param {'error' | 'allow'} [options.nonfinite] ranges that are not finite: an error, or scales that are not
  * @returns {QParams}
- * @throws {BlockQuantError} unsupported: block scales that span all of float32 cannot stand under another
+ * @throws {BlockQuantError} bad-argument; nonfinite; unsupported: block scales that span all of float32 cannot stand under another
  */
-export function computeQParams(scheme, range) {
+export function computeQParams(scheme, range, options = {}) {
 	checkScheme(scheme);
-	const [min, max] = /** @type {const} */ (['min', 'max']).map((end) =>
-		arrayOf(`range.${end}`, range?.[end], 'Float32Array'),
-	);
-	if (min.length !== max.length)
-		throw new BlockQuantError(
-			'bad-argument',
-			`range: ${min.length} minima and ${max.length} maxima; expected as many`,
-		);
+	const { dtype, nonfinite } = optionsOf(OPTIONS, options);
+	const [min, max] = endsOf(scheme, range, nonfinite);
 	const [low, high] = QUANT_VALUES[scheme.value].range;
 	// A table is spread to its largest magnitude, as quantize() does it.
 	const span = scheme.table ? 2 * Math.max(...scheme.table.map((entry) => Math.abs(Math.fround(entry)))) : high - low;
-	const scales = min.map((lo, i) => Math.fround(2 * Math.max(Math.abs(lo), Math.abs(max[i]))) / span);
+	const rounded = rounder(dtype);
+	const widths = rounded(min.map((lo, i) => 2 * Math.max(Math.abs(lo), Math.abs(max[i]))));
+	const scales = rounded(widths.map((width) => width / span));
 	if (globalScaleDtype(scheme) === null) return { scales, global: null };
 	if (!quantizable(scheme))
 		throw new BlockQuantError(
@@ -107,5 +137,5 @@ export function computeQParams(scheme, range) {
 	const largest = scales.reduce((a, b) => Math.max(a, b), 0);
 	const ideal = Math.fround(largest / SCALE_DTYPES[scheme.scaleDtype].max);
 	const global = Math.max(ideal, MIN_POSITIVE); // NaN stays
-	return { scales: scales.map((scale) => scale / global), global };
+	return { scales: rounded(scales.map((scale) => scale / global)), global };
 }

@@ -3,7 +3,6 @@
 
 import { plainArray } from '../arrays/typed.js';
 import { NBYTES } from '../core/abi.js';
-import { theCore } from '../core/init.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { countOf } from '../shape.js';
@@ -43,20 +42,4 @@ export function givenGlobal(plane) {
 	const numbers = Array.from(new Float32Array(global.bytes.slice().buffer));
 	if (numbers.length === 1 && Number.isFinite(numbers[0]) && numbers[0] !== 0) return global;
 	throw new BlockQuantError('bad-argument', `globalScale: expected one finite number that is not 0, got ${numbers}`);
-}
-
-/**
- * Numbers of one dtype in another, by way of float32.
- * @param {Uint8Array} bytes
- * @param {string} from
- * @param {string} to
- * @returns {Uint8Array}
- */
-export function convert(bytes, from, to) {
-	const count = bytes.length / NBYTES[from];
-	const core = theCore();
-	const wide = from === 'f32' ? bytes : core.convert(from, 'f32', count, bytes, 4 * count);
-	const narrow = wide && (to === 'f32' ? wide : core.convert('f32', to, count, wide, NBYTES[to] * count));
-	if (narrow) return narrow;
-	throw new BlockQuantError('internal', `no conversion from ${from} to ${to}`);
 }

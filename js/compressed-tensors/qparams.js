@@ -7,7 +7,8 @@ import { run } from '../arrays/quantize.js';
 import { plainWeights, weightsDtype } from '../arrays/weights.js';
 import { BlockQuantError } from '../errors.js';
 import { flag } from '../problems.js';
-import { convert, givenGlobal } from './parameters.js';
+import { convert } from '../core/convert.js';
+import { givenGlobal } from './parameters.js';
 import { quantizationArgs } from './quantization-args.js';
 import { measuredBlock, schemeOfArgs } from './strategy.js';
 

@@ -36,6 +36,39 @@ for (const kernels of kernelRows)
 		}
 	});
 
+test('0.22.1 has the same codes and parameters: the codes one a byte, whatever the store, and no axes exchanged', async () => {
+	await ready();
+	const old = burnFunctions('0.22.1');
+	/** What 0.22.1 stores: its scales are in our order where no axes are exchanged. */
+	const stored = ({ store, ...fields }, shape, parts) => {
+		const scheme = quantScheme({ ...fields, store: { ...store, ...(store.kind !== 'Native' && { dim: 0 }) } });
+		const written = burn.QuantizedBytes.write(scheme, shape, parts);
+		return hex(parts.codes) + hex(written.bytes.slice(-written.params().scales.offsetStart));
+	};
+	const rows = old.of('QuantizedBytes::new');
+	assert.equal(rows.length, 125);
+	for (const { in: given, out } of rows) {
+		const { codes, scales, global } = given;
+		const parts = { codes: Int8Array.from(codes), scales: Float32Array.from(scales), global };
+		assert.equal(stored(given.scheme, given.shape, parts), out.bytes, JSON.stringify(given));
+	}
+	// It panics where axes are to be exchanged.
+	const orders = old.of('scale_order').filter(({ out }) => out.bytes);
+	assert.equal(orders.length, 2);
+	for (const {
+		in: { shape, block, value },
+		out,
+	} of orders) {
+		const scheme = { value, store: { kind: 'PackedU32', dim: 0 }, block: { size: block, dtype: 'F32' } };
+		const count = shape.reduce((n, size) => n * size, 1);
+		const parts = {
+			codes: Int8Array.from({ length: count }, (_, i) => i),
+			scales: Float32Array.from(out.stored_scales),
+		};
+		assert.equal(stored(scheme, shape, parts), out.bytes);
+	}
+});
+
 test('scales follow the axes that are exchanged', async () => {
 	await ready();
 	for (const {

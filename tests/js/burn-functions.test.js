@@ -175,6 +175,27 @@ test('a scheme follows the axes of its tensor', () => {
 	assert.throws(() => packed(0).swapDims(2, 0, 2), { code: 'bad-argument' });
 });
 
+test('what 0.22.1 answered of axes and lengths', () => {
+	// Its packing dimension is counted from the last axis, and so are the axes that it exchanges.
+	for (const {
+		in: [dim, a, b],
+		out,
+	} of old.of('swap_packing_dim'))
+		assert.equal(quantScheme({ store: { kind: 'PackedU32', dim } }).swapDims(3, 2 - a, 2 - b).packingDim, out);
+	const lengths = old.of('quantized_data_len');
+	assert.equal(lengths.length, 72);
+	for (const {
+		in: [given, shape],
+		out,
+		params_shape: grid,
+	} of lengths) {
+		assert.ok(out.panic);
+		const scheme = quantScheme(given);
+		assert.throws(() => burn.quantizedDataLen(scheme, shape), { code: 'bad-shape' });
+		if (!lossy(given.block?.size ?? [], shape.length)) assert.deepEqual(burn.paramsShape(shape, scheme), grid);
+	}
+});
+
 test('four integers of 8 bits in a word', () => {
 	for (const { in: values, out } of old.of('pack_i8s_to_u32s')) {
 		const words = burn.packI8sToU32s(Int8Array.from(values));
@@ -189,6 +210,7 @@ test('four integers of 8 bits in a word', () => {
 test('no function of the release is left out', () => {
 	const elsewhere = ['QuantizedBytes::new', 'scale_order']; // burn-bytes.test.js
 	assert.deepEqual([...new Set(rows.map(({ fn }) => fn))].sort(), [...seen, ...elsewhere].sort());
+	assert.deepEqual([...new Set(old.rows.map(({ fn }) => fn))].sort(), [...old.seen, ...elsewhere].sort());
 });
 
 test('the scale of a table is that which quantize() stores', async () => {
