@@ -120,7 +120,7 @@ let turn = 0;
 /** A tensor through the core, every other one in small bands: its planes by name, and its fake-quantized values. */
 function run(given) {
 	const { infos, stored, fake } = throughCore({ ...given, bandBytes: turn++ % 2 ? 300 : MAX_BAND });
-	const planes = infos.map(({ name, dtype }, p) => [name, { dtype, bytes: stored[p] }]);
+	const planes = infos.map(({ name, dtype, shape }, p) => [name, { dtype, shape, bytes: stored[p] }]);
 	return { planes: Object.fromEntries(planes), fake };
 }
 
@@ -141,10 +141,55 @@ function checkCase({ areGolden, coreCase, golden, isGolden }, row) {
 	if (mask !== undefined) assert.ok(isGolden(mask, gradientMask(data, options)), `${id}: gradient`);
 }
 
-function checkNested({ areGolden, golden, isGolden, nestedCase }, row) {
+/** What the scale of each block decodes to, or minus its min: values of codes that stand for 1 and for 0. */
+function decoded({ scheme, shape }, planes, what) {
+	const lowest = { i: (bits) => -(2 ** (bits - 1)), u: () => 0, f: () => 0 }[scheme.value[0]](
+		Number(scheme.value[1]),
+	);
+	const one = { f4e2m1: 0x2, f8e4m3: 0x38, f8e5m2: 0x3c }[scheme.value] ?? (scheme.mins ? lowest + 1 : 1);
+	const filled = (plane, byte) => ({ ...plane, bytes: new Uint8Array(plane.bytes.length).fill(byte) });
+	const said = { ...planes, values: filled(planes.values, what === 'scale' ? one : lowest) };
+	if (planes.zeros) said.zeros = filled(planes.zeros, 0);
+	if (planes['mins.0'] && what === 'scale') said['mins.0'] = filled(planes['mins.0'], 0);
+	const values = dequantize({ scheme, shape, planes: said });
+	const perBlock = values.length / planes['scales.0'].bytes.length;
+	const perScale = values.filter((_, i) => i % perBlock === 0);
+	// The reference's mins are negative: a min of 0 is -0 there.
+	return what === 'scale' ? perScale : perScale.map((min) => (min === 0 ? -0 : min));
+}
+
+/** Scales and mins before they are quantized: those of the scheme whose levels nothing rounds. */
+function checkIdeal({ areGolden, isGolden }, row, { scheme, ...given }) {
+	const alone = ([{ block }]) => [{ dtype: 'f32', block }];
+	const { planes } = run({
+		...given,
+		scheme: { ...scheme, scales: alone(scheme.scales), ...(scheme.mins && { mins: alone(scheme.mins) }) },
+	});
+	assert.ok(areGolden(row.raw_scale, numbersOf(planes['scales.0'], 'f32')), `${row.id}: scales to be quantized`);
+	if (row.raw_minval !== undefined)
+		assert.ok(
+			areGolden(
+				row.raw_minval,
+				numbersOf(planes['mins.0'], 'f32').map((min) => -min),
+			),
+			`${row.id}: minvals to be quantized`,
+		);
+	if (row.raw_zero_point !== undefined)
+		assert.ok(
+			isGolden(row.raw_zero_point, Int32Array.from(numbersOf(planes.zeros))),
+			`${row.id}: first zero points`,
+		);
+}
+
+function checkNested(set, row) {
+	const { areGolden, golden, isGolden, nestedCase } = set;
 	const { id } = row;
 	const given = nestedCase(row);
 	const { planes, fake } = run(given);
+	checkIdeal(set, row, given);
+	assert.ok(areGolden(row.scale_decoded, decoded(given, planes, 'scale')), `${id}: decoded scales`);
+	if (row.minval_decoded !== undefined)
+		assert.ok(areGolden(row.minval_decoded, decoded(given, planes, 'min')), `${id}: decoded minvals`);
 	assert.ok(isGolden(row.scale_codes, planes['scales.0'].bytes), `${id}: scale codes`);
 	assert.ok(areGolden(row.scale_parent, numbersOf(planes['scales.1'], 'f32')), `${id}: scale parents`);
 	if (row.minval_codes !== undefined) {
