@@ -6,9 +6,10 @@ import { QUANT_VALUES } from './burn/tables.js';
 import { fromCompressedTensors } from './compressed-tensors/from.js';
 import { fromCoreAI } from './coreai/from.js';
 import { BlockQuantError, shown } from './errors.js';
+import { didYouMean } from './nearest.js';
 import { nameProblem, presetOf } from './presets.js';
 import { isObject } from './problems.js';
-import { structOfScheme } from './scheme/read.js';
+import { SCHEME_FIELDS, structOfScheme } from './scheme/read.js';
 
 /** @typedef {import('./scheme.js').Scheme} Scheme */
 
@@ -39,6 +40,10 @@ const CONFIGS = [
 	},
 ];
 
+/** What is looked at below, and all that begins a scheme in some vocabulary. */
+const OWN = [...SCHEME_FIELDS, 'scheme'];
+const KEYS = [...OWN, ...VOCABULARIES.flatMap(({ keys }) => keys)];
+
 /**
  * The scheme that some JSON says. What `blockquant schemes NAME --json` prints is taken, too.
  * @param {any} json
@@ -54,9 +59,14 @@ export function schemeOfJson(json) {
 			`scheme: ${config.what} is of a whole model; a scheme is ${config.part}`,
 		);
 	const vocabulary = VOCABULARIES.find(
-		({ keys, values }) => keys.some((key) => Object.hasOwn(json, key)) || values?.includes(json.value),
+		({ keys, values }) =>
+			keys.some((key) => Object.hasOwn(json, key)) ||
+			(typeof json.value === 'string' && values?.includes(json.value.toUpperCase())),
 	);
 	if (vocabulary) return vocabulary.read(json);
+	const [first] = Object.keys(json);
+	if (first !== undefined && !Object.keys(json).some((key) => OWN.includes(key)))
+		throw new BlockQuantError('bad-scheme', `scheme.${first}: a field of no vocabulary${didYouMean(first, KEYS)}`);
 	const scheme = /** @type {any} */ (isObject(json.scheme) ? json.scheme : json);
 	structOfScheme(scheme);
 	const misnamed = nameProblem(scheme);

@@ -1,43 +1,42 @@
 // check.js - arguments of Burn's functions: what each has to be.
 // SPDX-License-Identifier: MIT
 
+import { given, kind } from '../arguments.js';
 import { plainArray } from '../arrays/typed.js';
-import { BlockQuantError, shown } from '../errors.js';
+import { shown } from '../errors.js';
 
 /**
  * A plain view of a typed array of one kind.
- * @template {'Float32Array' | 'Int8Array' | 'Uint8Array' | 'Uint32Array'} Kind
+ * @template {'Float32Array' | 'Int8Array' | 'Uint8Array' | 'Uint32Array'} Type
  * @param {string} name
  * @param {unknown} array
- * @param {Kind} kind
+ * @param {Type} type
  */
-export function arrayOf(name, array, kind) {
-	const plain = plainArray(array, [kind]);
-	if (!plain)
-		throw new BlockQuantError('bad-argument', `${name}: expected ${kind}, not detached; got ${shown(array)}`);
-	return plain;
-}
+export const arrayOf = (name, array, type) =>
+	given(
+		name,
+		array,
+		(value, at) => plainArray(value, [type]) ?? at.fail(`expected ${type}, not detached; got ${shown(value)}`),
+	);
 
 /** @param {string} name @param {unknown} value @param {number} [most] @returns {asserts value is number} */
 export function checkIndex(name, value, most = Number.MAX_SAFE_INTEGER) {
-	if (!Number.isSafeInteger(value) || Number(value) < 0 || Number(value) > most)
-		throw new BlockQuantError(
-			'bad-argument',
-			`${name}: expected a whole number from 0 to ${most}, got ${shown(value)}`,
-		);
-}
-
-/** @param {unknown} axes in a new order @returns {asserts axes is number[]} */
-export function checkAxes(axes) {
-	if (!Array.isArray(axes) || axes.some((_, axis) => !axes.includes(axis)))
-		throw new BlockQuantError(
-			'bad-argument',
-			`axes: expected a list of each number from 0 on once, got ${shown(axes)}`,
-		);
+	const isIndex = (/** @type {any} */ index) => Number.isSafeInteger(index) && index >= 0 && index <= most;
+	given(name, value, kind(isIndex, `a whole number from 0 to ${most}`));
 }
 
 /** Axes that a tensor may have: as many as in any library. */
 const MAX_RANK = 64;
+
+const readAxes = kind(
+	(axes) => Array.isArray(axes) && axes.length <= MAX_RANK && axes.every((_, axis) => axes.includes(axis)),
+	`a list of each number from 0 on once, at most ${MAX_RANK}`,
+);
+
+/** @param {unknown} axes in a new order @returns {asserts axes is number[]} */
+export function checkAxes(axes) {
+	given('axes', axes, readAxes);
+}
 
 /** @param {unknown} rank @returns {asserts rank is number} */
 export function checkRank(rank) {

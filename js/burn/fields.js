@@ -71,10 +71,14 @@ function readTable(table, { mode, value }, at) {
 	if (value === undefined) return null;
 	const { bits, isFloat } = QUANT_VALUES[value];
 	if (isFloat) at.add('value', `a code of ${value} is a float; mode Lookup needs one that is an index`);
-	if (Array.isArray(table) && table.length === 2 ** bits && table.every(Number.isFinite)) return [...table];
+	const entries = Array.isArray(table)
+		? table.map((entry) => (typeof entry === 'number' ? Math.fround(entry) : NaN))
+		: [];
+	if (new Set(entries).size === 2 ** bits && entries.every(Number.isFinite))
+		return [.../** @type {number[]} */ (table)];
 	at.add(
 		'table',
-		`mode Lookup needs the ${2 ** bits} numbers that the codes of ${value} stand for; got ${shown(table)}`,
+		`mode Lookup needs the ${2 ** bits} numbers that the codes of ${value} stand for, each once; got ${shown(table)}`,
 	);
 	return null;
 }

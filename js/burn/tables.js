@@ -17,7 +17,7 @@ function integer(bits, narrow) {
 	return {
 		bits,
 		nativePacking: 1,
-		range: [narrow ? 1 - half : -half, half - 1],
+		range: Object.freeze(/** @type {const} */ ([narrow ? 1 - half : -half, half - 1])),
 		isSymmetric: narrow,
 		isFloat: false,
 		dtype: narrow ? `i${bits}-narrow` : `i${bits}`,
@@ -26,11 +26,18 @@ function integer(bits, narrow) {
 
 /** @param {number} bits @param {number} max @param {string} dtype @returns {QuantValue} */
 function float(bits, max, dtype) {
-	return { bits, nativePacking: bits < 8 ? 2 : 1, range: [-max, max], isSymmetric: false, isFloat: true, dtype };
+	const range = Object.freeze(/** @type {const} */ ([-max, max]));
+	return { bits, nativePacking: bits < 8 ? 2 : 1, range, isSymmetric: false, isFloat: true, dtype };
+}
+
+/** @template {Record<string, object>} T @param {T} table @returns {Readonly<T>} a table that nobody changes */
+function frozen(table) {
+	for (const row of Object.values(table)) Object.freeze(row);
+	return Object.freeze(table);
 }
 
 /** QuantValue by name. @type {Readonly<Record<string, Readonly<QuantValue>>>} */
-export const QUANT_VALUES = {
+export const QUANT_VALUES = frozen({
 	Q8F: integer(8, false),
 	E5M2: float(8, 57344, 'f8e5m2'),
 	E4M3: float(8, 448, 'f8e4m3'),
@@ -40,19 +47,19 @@ export const QUANT_VALUES = {
 	Q8S: integer(8, true),
 	Q4S: integer(4, true),
 	Q2S: integer(2, true),
-};
+});
 
 /**
  * ScaleDtype by name.
  * @type {Readonly<Record<string, Readonly<{ nbytes: number, max: number, dtype: string }>>>}
  */
-export const SCALE_DTYPES = {
+export const SCALE_DTYPES = frozen({
 	F32: { nbytes: 4, max: (2 - 2 ** -23) * 2 ** 127, dtype: 'f32' },
 	F16: { nbytes: 2, max: 65504, dtype: 'f16' },
 	BF16: { nbytes: 2, max: (2 - 2 ** -7) * 2 ** 127, dtype: 'bf16' },
 	UE8M0: { nbytes: 1, max: 2 ** 127, dtype: 'e8m0' },
 	UE4M3: { nbytes: 1, max: 448, dtype: 'ue4m3' },
-};
+});
 
 /** QuantStore, the kinds: one code a byte; a device's own type of several; 32-bit words. */
 export const QUANT_STORES = ['Native', 'PackedNative', 'PackedU32'];

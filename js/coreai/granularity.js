@@ -1,6 +1,7 @@
 // granularity.js - which values share parameters, in Core AI's words: read, and as edges of a block (coreai.md, section 3).
 // SPDX-License-Identifier: MIT
 
+import { MAX_RANK } from '../core/abi.js';
 import { shown } from '../errors.js';
 import { nullable, readFields, word } from '../problems.js';
 
@@ -28,8 +29,8 @@ function readBlockSize(size, at) {
 	const tuple = Array.isArray(size);
 	const sizes = (tuple ? size : [size]).map(integerOf);
 	const legal = sizes.every((each) => each !== undefined && (each > 0 || (tuple && each === -1)));
-	if (!legal || sizes.length === 0)
-		return at.fail(`expected positive integers, in a list also -1; got ${shown(size)}`);
+	if (!legal || sizes.length === 0 || sizes.length > MAX_RANK)
+		return at.fail(`expected a positive integer, or a list of 1 to ${MAX_RANK} or -1; got ${shown(size)}`);
 	return /** @type {number | number[]} */ (tuple ? sizes : sizes[0]);
 }
 
@@ -54,6 +55,9 @@ export function readGranularity(json, at) {
 	return granularity;
 }
 
+/** Classes whose weights have default axes. */
+const WEIGHTED = /(?:^|\.)(?:Linear|Embedding|Conv(?:Transpose)?[123]d)$/;
+
 /** A class of convolutions, with its axes of space. */
 const CONVOLUTION = /(?:^|\.)Conv(Transpose)?([123])d$/;
 
@@ -77,7 +81,8 @@ export function rankOf({ block_size: size }, target, module) {
  */
 export function withAxis(granularity, module) {
 	const { type, axis, block_size: size } = granularity;
-	if (module === undefined || axis !== null || type === 'per_tensor' || Array.isArray(size)) return granularity;
+	if (module === undefined || !WEIGHTED.test(module) || axis !== null || type === 'per_tensor' || Array.isArray(size))
+		return granularity;
 	const axes = MODULE_AXES[/** @type {keyof typeof MODULE_AXES} */ (type)];
 	return { ...granularity, axis: CONVOLUTION.exec(module)?.[1] ? axes.transposed : axes.plain };
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { count, given, kind, optional } from '../arguments.js';
+import { shown } from '../errors.js';
 import { isObject, list, readFields, text } from '../problems.js';
 
 /**
@@ -48,8 +49,23 @@ const MODULE = {
 /** What else a module has is the caller's. @type {import('../problems.js').Reader<any>} */
 const readModule = (json, at) => readFields(MODULE, json, at, null);
 
+/** @type {import('../problems.js').Reader<Module[]>} */
+function readModules(json, at) {
+	const modules = list(readModule)(json, at);
+	const seen = new Set();
+	modules?.forEach((module, i) => {
+		if (seen.has(module?.name))
+			at.add(
+				`[${i}].name`,
+				`the name ${shown(module.name)} twice; expected one module of each name, others as aliases`,
+			);
+		seen.add(module?.name);
+	});
+	return modules;
+}
+
 /**
  * @param {unknown} modules
  * @throws {import('../errors.js').BlockQuantError} bad-argument: all that is wrong, each with its field
  */
-export const checkModules = (modules) => given('modules', modules, list(readModule));
+export const checkModules = (modules) => given('modules', modules, readModules);

@@ -6,6 +6,7 @@ import { shown } from '../errors.js';
 import { DTYPES, E8M0, WITH_E8M0, canonical } from './dtypes.js';
 import { readGranularity } from './granularity.js';
 import { NESTED_FIELDS, checkNested } from './nested.js';
+import { isFloat32 } from '../observers/calculators.js';
 import { Problems, fraction, isObject, nullable, readFields, word } from '../problems.js';
 
 /** @template T @typedef {import('../problems.js').Reader<T>} Reader */
@@ -46,10 +47,10 @@ export function derived({ dtype, qscheme }) {
 
 /** @type {Reader<[number | null, number | null]>} */
 function readRange(range, at) {
-	const legal = (/** @type {unknown} */ end) => end === null || Number.isFinite(end);
+	const legal = (/** @type {unknown} */ end) => end === null || isFloat32(end);
 	if (!Array.isArray(range) || range.length !== 2 || !range.every(legal)) {
 		const got = Array.isArray(range) ? `[${range.map(shown).join(', ')}]` : shown(range);
-		return at.fail(`expected [low, high], each a finite number or null; got ${got}`);
+		return at.fail(`expected [low, high], each a number that float32 holds or null; got ${got}`);
 	}
 	const [low, high] = range;
 	if (low > 0) at.fail(`0 must lie in the range: the lower end ${low} is above it`);

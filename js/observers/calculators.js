@@ -30,9 +30,12 @@ const MERGE = {
 	}),
 };
 
+/** Of numbers that float32 holds. @param {unknown} x */
+export const isFloat32 = (x) => typeof x === 'number' && Number.isFinite(Math.fround(x));
+
 /** Two ends around 0, null for one that is measured. @type {import('../problems.js').Reader<[number | null, number | null]>} */
 function readRange(range, at) {
-	const legal = Array.isArray(range) && range.length === 2 && range.every((x) => x === null || Number.isFinite(x));
+	const legal = Array.isArray(range) && range.length === 2 && range.every((x) => x === null || isFloat32(x));
 	if (legal && range[0] <= 0 && range[1] >= 0 && (range[0] !== 0 || range[1] !== 0))
 		return /** @type {[number | null, number | null]} */ (range);
 	return at.fail(`expected [low, high] around 0, null for an end that is measured; got ${shown(range)}`);

@@ -46,7 +46,11 @@ export function measure(scheme, given, options) {
 export function withFixedEnds({ lo, hi, dtype }, [low, high]) {
 	const work = low !== null && high !== null ? 'f32' : dtype;
 	/** @param {number} end */
-	const rounded = (end) => widened(narrowed(Float32Array.of(end), work), work)[0];
+	const rounded = (end) => {
+		const [number] = widened(narrowed(Float32Array.of(end), work), work);
+		if (Number.isFinite(number)) return number;
+		throw new BlockQuantError('bad-argument', `observer.range: ${end} is beyond the ${work} of the values`);
+	};
 	return {
 		lo: low === null ? lo : new Float32Array(lo.length).fill(rounded(low)),
 		hi: high === null ? hi : new Float32Array(hi.length).fill(rounded(high)),

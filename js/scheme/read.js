@@ -173,6 +173,9 @@ const FIELDS = {
 	observer: { default: undefined, read: readObserver },
 };
 
+/** Names of a scheme's fields. */
+export const SCHEME_FIELDS = Object.keys(FIELDS);
+
 /** @param {Record<string, import('../problems.js').Field>} fields @returns {Reader<Record<string, any>>} */
 function fieldsOf(fields) {
 	return (json, at) => readFields(fields, json, at);

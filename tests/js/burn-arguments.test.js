@@ -34,6 +34,12 @@ test('null and things of another kind', async () => {
 		[() => new BlockLayout([4, 4], new BlockSize([4])).isWhole(-1), 'bad-argument', /0 to 3, got -1/],
 		[() => scheme.permuteDims('ab'), 'bad-argument', /a list of each number/],
 		[() => scheme.permuteDims([0, 0]), 'bad-argument', /a list of each number/],
+		[
+			() => fromBurn({ value: 'Q2F', mode: 'Lookup', table: [0, 1, 1, 2] }),
+			'bad-scheme',
+			/table: mode Lookup needs the 4 numbers that .*, each once/,
+		],
+		[() => scheme.permuteDims(Array.from({ length: 100_000 }, (_, i) => i)), 'bad-argument', /at most 64/],
 		[() => scheme.permuteDims(null), 'bad-argument', /a list of each number/],
 		[() => scheme.swapDims(1e10, 0, 1), 'bad-argument', /rank/],
 		[() => scheme.swapDims(2, 0, null), 'bad-argument', /axes 0 and null/],
@@ -126,4 +132,13 @@ test('more values than words hold', () => {
 		[() => burn.unpackU32sToI8s([1], 1), 'bad-argument', /words: expected Uint32Array/],
 		[() => burn.packI8sToU32s('ab'), 'bad-argument', /values: expected Int8Array/],
 	]);
+});
+
+test("the tables of names are nobody's to change", () => {
+	for (const change of [
+		() => burn.QUANT_VALUES.Q8F.range.fill(0),
+		() => Object.assign(burn.QUANT_VALUES, { Q8F: null }),
+		() => Object.assign(burn.SCALE_DTYPES.F32, { max: 0 }),
+	])
+		assert.throws(change, TypeError);
 });

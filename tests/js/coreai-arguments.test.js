@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fromCoreAI } from '../../js/coreai/from.js';
 import { assign, bitsPerWeight, checkBackend, presetConfig, readConfig, resolveConfig } from '../../js/coreai/index.js';
 import { toCoreAI } from '../../js/coreai/to.js';
+import { createObserver } from '../../js/observers/observer.js';
 import { ready } from './support.js';
 
 /** Each refused call, with its code and a word of its message. */
@@ -25,6 +26,27 @@ test('null and things of another kind', async () => {
 		[() => fromCoreAI({}, { axis: 1 }), 'bad-argument', /axis: unknown field; expected target, rank, module/],
 		[() => fromCoreAI({}, { rank: Number.NaN }), 'bad-argument', /rank: expected 1 to 5 axes, got NaN/],
 		[() => fromCoreAI({}, { module: null }), 'bad-argument', /module: expected the name of a class, got null/],
+		[
+			() => fromCoreAI({ granularity: { type: 'per_channel' } }, { module: 'torch.nn.LSTM' }),
+			'bad-scheme',
+			/granularity\.axis: missing: only the weight of a known module has a default/,
+		],
+		[
+			() => fromCoreAI({ granularity: { type: 'per_block', block_size: [1, 1, 1, 1, 1, 32] } }),
+			'bad-scheme',
+			/granularity\.block_size: expected a positive integer, or a list of 1 to 5/,
+		],
+		[() => fromCoreAI({ float_range: [-1e39, 1] }), 'bad-scheme', /float_range: .*that float32 holds/],
+		[
+			() =>
+				createObserver(fromCoreAI({ float_range: [-1e6, null] })).observe(new Uint16Array(4), {
+					shape: [4],
+					dtype: 'f16',
+				}),
+			'bad-argument',
+			/observer\.range: -1000000 is beyond the f16 of the values/,
+		],
+		[() => resolveConfig(config, [linear, linear]), 'bad-argument', /modules\[1\]\.name: the name "a" twice/],
 		[() => fromCoreAI({ granularity: null }), 'bad-scheme', /granularity: expected \{ type \}; got null/],
 		[() => fromCoreAI({ qparam_qspec: 1 }), 'bad-scheme', /qparam_qspec: expected \{ dtype, /],
 		[() => toCoreAI(scheme, null), 'bad-argument', /options/],

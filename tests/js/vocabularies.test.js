@@ -61,3 +61,14 @@ test('every preset becomes the JSON of each system and comes back with its bytes
 		});
 	}
 });
+
+test('near misses of any vocabulary are told', () => {
+	for (const [json, message] of [
+		[{ value: 'q8f' }, /value: .*did you mean Q8F\?/],
+		[{ dtpye: 'int4' }, /scheme\.dtpye: a field of no vocabulary; did you mean dtype\?/],
+		[{ num_bit: 4 }, /scheme\.num_bit: .*did you mean num_bits\?/],
+		[{ scale: [] }, /scheme\.scale: .*did you mean scales\?/],
+		[{}, /scheme\.value: expected the dtype of a code.*scheme\.scales: expected a list/],
+	])
+		assert.throws(() => schemeOfJson(json), { code: 'bad-scheme', message });
+});
