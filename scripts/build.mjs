@@ -9,7 +9,8 @@
 //     worker.mjs               the other end of calls and of a pool, in one piece; index and slim have the text of a smaller one
 //                              inside (js/entry/band-worker.js), which serves pools alone
 //     cli.mjs                  the command
-//     chunk-*.mjs              what several of them share, so that two entries in one program are one core
+//     shared.mjs               what the default entry needs and the others have, too: two entries in one program are one core
+//     chunk-*.mjs              what several of the others share
 import { execFileSync } from 'node:child_process';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -20,6 +21,7 @@ import { gzipSync } from 'node:zlib';
 import zopfli from '@gfx/zopfli';
 import { build } from 'esbuild';
 import { joinWasm, splitWasm } from '../js/entry/wasm-streams.js';
+import { buildWithShared } from './shared-chunk.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
@@ -88,29 +90,26 @@ const results = await Promise.all([
 	}),
 	build({
 		...common,
-		entryPoints: {
-			index: entry('entry/inline.js'),
-			slim: entry('entry/slim.js'),
-			node: entry('entry/node.js'),
-			'compressed-tensors': entry('compressed-tensors/index.js'),
-			coreai: entry('coreai/index.js'),
-			burn: entry('burn/index.js'),
-			workerd: entry('entry/workerd.js'),
-			cli: entry('cli/main.js'),
-		},
-		format: 'esm',
-		splitting: true,
-		chunkNames: 'chunk-[hash]',
-		outExtension: { '.js': '.mjs' },
-	}),
-	build({
-		...common,
 		entryPoints: { index: entry('entry/inline.js') },
 		format: 'cjs',
 		outExtension: { '.js': '.cjs' },
 	}),
 ]);
-const outputs = Object.assign({}, ...results.map((result) => result.metafile.outputs));
+const entries = await buildWithShared(common, {
+	index: entry('entry/inline.js'),
+	slim: entry('entry/slim.js'),
+	node: entry('entry/node.js'),
+	'compressed-tensors': entry('compressed-tensors/index.js'),
+	coreai: entry('coreai/index.js'),
+	burn: entry('burn/index.js'),
+	workerd: entry('entry/workerd.js'),
+	cli: entry('cli/main.js'),
+});
+const outputs = Object.assign(entries, ...results.map((result) => result.metafile.outputs));
+/* What is external to the bundler is a file of ours all the same. */
+for (const { imports } of Object.values(outputs))
+	for (const each of imports)
+		if (each.path === './shared.mjs') Object.assign(each, { path: 'dist/shared.mjs', external: false });
 
 await copyFile(wasm, join(dist, 'core.wasm'));
 

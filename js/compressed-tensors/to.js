@@ -107,7 +107,7 @@ function inputsOf({ mode, value, block, scale, symmetric }) {
 export function storedScheme(scheme, targets = LINEAR) {
 	const { rules = 'plain', layout = 'planes', scales, activations } = scheme;
 	if (scales?.length > 1 && rules !== RULES)
-		refuse(`scales[1]: such a file divides scales by its outer one, as the rules ${RULES} do and ${rules} do not`);
+		refuse(`scales[1]: such a file divides scales by its outer one, as the rules ${RULES} do, not ${rules}`);
 	const weights = weightsOf(scheme);
 	const inputs = activations ? inputsOf(activations) : null;
 	const format = layout === 'planes' ? formatOf(weights, inputs) : layout;

@@ -115,6 +115,6 @@ test('the command: what compressed-tensors has no words for is explained, and re
 		{ cwd: project, encoding: 'utf8' },
 	);
 	assert.equal(status, 1);
-	assert.match(stderr, /^blockquant: [^\n]*scales\[1\]: a file of its own [^\n]*, not "plain"\n$/);
+	assert.match(stderr, /^blockquant: [^\n]*scales\[1\]: such a file divides scales by its outer one[^\n]*\n$/);
 	assert.ok(!existsSync(at('refused.safetensors')));
 });
