@@ -290,7 +290,7 @@ enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band,
 	/* With a range bq_range has counted. */
 	if (!range && !shown_by_ranges)
 		count_nonfinite(plan, band, weights, report);
-	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.store.layout->block_values && !job.store.layout->pack))
+	if ((plan->scheme.calibration == BQ_SEARCH && !blocks_given(&job)) || (job.store.layout->block_values && !job.store.layout->pack_codes))
 		return BQ_NEEDS_KERNEL;
 	if (range)
 		make_top(&job, range);

@@ -36,7 +36,7 @@ enum bq_status bq_pack(const struct bq_plan *plan, const struct bq_band *band, c
 	struct bq_codes codes;
 	struct bq_unit unit;
 
-	if (store.layout->block_values && !store.layout->pack)
+	if (store.layout->block_values && !store.layout->pack_codes)
 		return BQ_NEEDS_KERNEL;
 	bq_first_unit(plan, band, &unit);
 	do {

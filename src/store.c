@@ -82,7 +82,7 @@ void bq_store_row(const struct bq_store *store, const struct bq_unit *unit, uint
 	if (store->layout->block_values) {
 		const struct bq_row_parts parts = parts_of(&store->workspace);
 
-		store->layout->pack(&parts, plan->cols / store->layout->block_values, out);
+		bq_pack_blocks(store->layout, &parts, plan->cols / store->layout->block_values, out);
 	} else if (!bq_exchanged(plan)) {
 		bq_pack_line(plan, bq_row_codes(store, row), plan->cols, out);
 	}
@@ -186,7 +186,7 @@ void bq_load_unit(const struct bq_store *store, const struct bq_unit *unit)
 	if (store->layout->block_values) {
 		const struct bq_row_parts parts = parts_of(&store->workspace);
 
-		store->layout->unpack(row_bytes(store, unit->first_row), store->plan->cols / store->layout->block_values, &parts);
+		bq_unpack_blocks(store->layout, row_bytes(store, unit->first_row), store->plan->cols / store->layout->block_values, &parts);
 	} else if (bq_exchanged(store->plan)) {
 		bq_unpack_unit(store->plan, unit_bytes(store, unit), unit->nrows, store->workspace.line, store->workspace.codes);
 		exchange_scales(store, unit, 1);

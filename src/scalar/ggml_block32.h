@@ -19,8 +19,8 @@ static inline uint8_t bq_truncate_to_code(float x, int top)
 	return (uint8_t)bq_clamp((int32_t)(fabsf(x) < 2147483648.0f ? x : 0.0f), 0, top);
 }
 
-/* Codes 0 .. 2^bits - 1 after the f16 fields. Returns where the block ends. */
-static inline uint8_t *bq_store_codes(const uint8_t codes[32], int bits, uint8_t *out)
+/* Codes 0 .. 2^bits - 1 after the f16 fields. Returns where the block ends. Inlined whatever the options: bits is a constant. */
+static inline __attribute__((always_inline)) uint8_t *bq_store_codes(const uint8_t codes[32], int bits, uint8_t *out)
 {
 	if (bits == 5) {
 		uint32_t fifth_bits = 0;

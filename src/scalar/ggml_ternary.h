@@ -29,7 +29,7 @@ static inline float bq_ternary_codes(size_t count, const float *x, uint8_t beyon
 
 /* Five trits in a byte as a fraction of 3^5 in units of 1/256, rounded up: multiplied by 3, the next trit comes out at the top.
  * stride: from one trit's code to the next one's. ntrits: 4 or 5. */
-static inline uint8_t bq_pack_trits_of_byte(const uint8_t *code, int stride, int ntrits)
+static inline __attribute__((always_inline)) uint8_t bq_pack_trits_of_byte(const uint8_t *code, int stride, int ntrits)
 {
 	unsigned number = 0;
 
@@ -38,7 +38,7 @@ static inline uint8_t bq_pack_trits_of_byte(const uint8_t *code, int stride, int
 	return (uint8_t)((256 * number + 242) / 243);
 }
 
-static inline void bq_unpack_trits_of_byte(uint8_t byte, int stride, int ntrits, uint8_t *code)
+static inline __attribute__((always_inline)) void bq_unpack_trits_of_byte(uint8_t byte, int stride, int ntrits, uint8_t *code)
 {
 	for (int n = 0; n < ntrits; n++) {
 		code[n * stride] = (uint8_t)(3 * byte >> 8);
