@@ -72,12 +72,6 @@ static inline v128_t fits_int32(v128_t v)
 	return wasm_v128_and(wasm_f32x4_ge(v, bq_f32x4_splat(-2147483648.0f)), wasm_f32x4_lt(v, bq_f32x4_splat(2147483648.0f)));
 }
 
-/* Integers of at most 22 bits that stand in float lanes: adding 1.5 * 2^23 leaves them in the low bits. */
-static inline v128_t to_int32(v128_t v)
-{
-	return wasm_i32x4_sub(wasm_f32x4_add(v, bq_f32x4_splat(12582912.0f)), bq_u32x4_splat(0x4B400000));
-}
-
 /* after: what is added once v is rounded, if the codes have an offset. */
 static inline v128_t integers(const struct bq_quantizer *q, uint32_t round, int sided, v128_t v, v128_t after)
 {
@@ -90,26 +84,24 @@ static inline v128_t integers(const struct bq_quantizer *q, uint32_t round, int 
 	}
 	switch (round) {
 	case BQ_HALF_EVEN:
-		/* The addition of to_int32 rounds half to even; NaN lanes become 0. */
+		/* NaN lanes become 0. */
 		v = clamp(v, min, max);
 		fits = wasm_f32x4_eq(v, v);
-		v = to_int32(v);
-		return wasm_v128_and(sided ? wasm_i32x4_add(v, to_int32(after)) : v, fits);
+		v = bq_i32x4_rounded(v, 0);
+		return wasm_v128_and(sided ? wasm_i32x4_add(v, bq_i32x4_rounded(after, 0)) : v, fits);
 	case BQ_HALF_AWAY:
 		/* roundf is the truncation of v + copysign(the float below 0.5, v) for |v| < 2^22; larger ones are clamped. */
 		fits = fits_int32(v);
 		v = clamp(v, wasm_f32x4_sub(min, bq_f32x4_splat(1)), wasm_f32x4_add(max, bq_f32x4_splat(1)));
 		v = wasm_f32x4_add(v, wasm_v128_bitselect(bq_f32x4_splat(0x1.fffffep-2f), v, bq_u32x4_splat(0x7FFFFFFF)));
 		v = clamp(wasm_f32x4_trunc(v), min, max);
-		return wasm_v128_and(to_int32(sided ? wasm_f32x4_add(v, after) : v), fits);
+		return wasm_v128_and(bq_i32x4_rounded(sided ? wasm_f32x4_add(v, after) : v, 0), fits);
 	default:
-		/* Field 0 of what no int32 holds: NaN and what is too large; what is too small has it anyway. to_int32's addition
-		 * adds the lowest code too. */
+		/* Field 0 of what no int32 holds: NaN and what is too large; what is too small has it anyway. */
 		v = wasm_f32x4_add(v, wasm_f32x4_sub(bq_f32x4_splat(0.5f), min));
 		fits = wasm_f32x4_lt(v, bq_f32x4_splat(2147483648.0f));
 		v = wasm_v128_and(wasm_f32x4_trunc(clamp(v, wasm_f32x4_splat(0), wasm_f32x4_sub(max, min))), fits);
-		return wasm_i32x4_sub(
-			wasm_f32x4_add(v, wasm_f32x4_add(bq_f32x4_splat(12582912.0f), min)), bq_u32x4_splat(0x4B400000));
+		return bq_i32x4_rounded(v, (int)q->code_min);
 	}
 }
 

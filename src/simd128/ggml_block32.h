@@ -52,14 +52,13 @@ static inline void bq_load_code_vectors(int bits, const uint8_t *in, v128_t *low
 /* 16 codes by truncation of (x - low) * factor + shift; none is above the highest. */
 static inline v128_t bq_truncated_codes(const float *x, v128_t low, v128_t factor, v128_t shift)
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23: leaves an integer in the low bits */
 	v128_t code[4];
 
 	for (int k = 0; k < 4; k++) {
 		const v128_t above = wasm_f32x4_sub(wasm_v128_load(x + 4 * k), low);
 		const v128_t value = wasm_f32x4_add(wasm_f32x4_mul(above, factor), shift);
 
-		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_trunc(value), magic), magic);
+		code[k] = bq_i32x4_rounded(wasm_f32x4_trunc(value), 0);
 	}
 	return bq_u8x16_from_i32(code);
 }
@@ -67,13 +66,12 @@ static inline v128_t bq_truncated_codes(const float *x, v128_t low, v128_t facto
 /* And without low, which would cost a subtraction. */
 static inline v128_t bq_truncated_signed_codes(int top, const float *x, v128_t factor, v128_t shift)
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f);
 	v128_t code[4];
 
 	for (int k = 0; k < 4; k++) {
 		const v128_t value = wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + 4 * k), factor), shift);
 
-		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_trunc(value), magic), magic);
+		code[k] = bq_i32x4_rounded(wasm_f32x4_trunc(value), 0);
 	}
 	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)top));
 }
@@ -81,12 +79,10 @@ static inline v128_t bq_truncated_signed_codes(int top, const float *x, v128_t f
 /* 16 codes by rounding of x * factor. */
 static inline v128_t bq_rounded_signed_codes(int levels, const float *x, v128_t factor)
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 0x4B400000 */
-	const v128_t base = bq_u32x4_splat(0x4B400000 - (uint32_t)levels);
 	v128_t code[4];
 
 	for (int k = 0; k < 4; k++)
-		code[k] = wasm_i32x4_sub(wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + 4 * k), factor), magic), base);
+		code[k] = bq_i32x4_rounded(wasm_f32x4_mul(wasm_v128_load(x + 4 * k), factor), levels);
 	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
 }
 

@@ -10,14 +10,7 @@
 /* 16 numbers rounded by bq_round_by_magic and cut to -levels .. levels - 1, with levels added. */
 static inline v128_t bq_signed_codes(int levels, const v128_t x[4])
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f);
-	const v128_t mask = bq_u32x4_splat(0x7FFFFF);
-	const v128_t base = bq_u32x4_splat(0x400000 - (uint32_t)levels);
-	v128_t code[4];
-
-	for (int k = 0; k < 4; k++)
-		code[k] = wasm_i32x4_sub(wasm_v128_and(wasm_f32x4_add(x[k], magic), mask), base);
-	return wasm_u8x16_min(bq_u8x16_from_i32(code), bq_u8x16_splat((uint8_t)(2 * levels - 1)));
+	return bq_rounded_codes(levels, (uint8_t)(2 * levels - 1), x);
 }
 
 static inline v128_t bq_signed_codes_of_quotients(int levels, const float *x, float scale)

@@ -43,7 +43,7 @@ static inline void bq_codes_k32(
 		}
 		for (int k = 0; k < 4; k++)
 			quotient[k] = wasm_f32x4_div(wasm_f32x4_add(wasm_v128_load(x + 4 * k), addend), divisor);
-		codes[half] = bq_codes_up_to(top, quotient);
+		codes[half] = bq_rounded_codes(0, top, quotient);
 	}
 }
 
@@ -121,11 +121,10 @@ static inline void bq_scale_k32_weighted(struct bq_scales_and_mins found[2], uin
 		uint8_t bytes[2][16];
 
 		for (int k = 0; k < 2; k++) {
-			const v128_t magic = wasm_f32x4_splat(12582912.0f);
 			v128_t code[4];
 
-			code[0] = code[2] = wasm_i32x4_sub(wasm_f32x4_add(codes[2 * s + k], magic), magic);
-			code[1] = code[3] = wasm_i32x4_sub(wasm_f32x4_add(codes[4 + 2 * s + k], magic), magic);
+			code[0] = code[2] = bq_i32x4_rounded(codes[2 * s + k], 0);
+			code[1] = code[3] = bq_i32x4_rounded(codes[4 + 2 * s + k], 0);
 			wasm_v128_store(bytes[k], bq_u8x16_from_i32(code));
 			bq_store16(out[s] + 2 * k, (uint16_t)outer[2 * s + k]);
 		}
@@ -172,25 +171,16 @@ static inline void bq_encode_k32_simd128(
 	int bits, bq_encode_blocks *scalar, const float *x, const float *importance, size_t nblocks, uint8_t *out)
 {
 	for (size_t block = 0; block < nblocks; block += 4) {
-		const float *values[4], *weights[4];
-		uint8_t *bytes[4];
+		const struct bq_super_blocks four = bq_four_super_blocks(x, importance, block, nblocks, BQ_K32_NBYTES(bits), out);
 		float sigma[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
 
-		/* Past the end, the last super-block again: it gets the same bytes. */
-		for (size_t k = 0; k < 4; k++) {
-			const size_t at = block + k < nblocks ? block + k : nblocks - 1;
-
-			values[k] = x + at * 256;
-			weights[k] = importance ? importance + at * 256 : NULL;
-			bytes[k] = out + at * BQ_K32_NBYTES(bits);
-		}
 		if (importance)
 			wasm_v128_store(sigma,
-				wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_splat(2.0f), bq_sums_of_squares(values)),
+				wasm_f32x4_mul(wasm_f32x4_mul(wasm_f32x4_splat(2.0f), bq_sums_of_squares(four.x)),
 					wasm_f32x4_splat(1.0f / 256)));
 		BQ_ROLLED
 		for (size_t k = 0; k < 4 && block + k < nblocks; k += 2)
-			bq_encode_two_k32(bits, scalar, values + k, weights + k, sigma + k, bytes + k);
+			bq_encode_two_k32(bits, scalar, four.x + k, four.importance + k, sigma + k, four.out + k);
 	}
 }
 

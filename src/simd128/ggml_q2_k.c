@@ -76,7 +76,6 @@ static void scale_weighted(struct bq_scales_and_mins found[2][2], uint8_t *const
 
 	const v128_t scale = bq_search_positive_scale_simd128(SUB_BLOCKS, x, weight, TOP_SCALE, codes, &unsure);
 	const unsigned unsure_lanes = (unsigned)wasm_i32x4_bitmask(unsure);
-	const v128_t magic = wasm_f32x4_splat(12582912.0f);
 
 	wasm_v128_store(outer, bq_ggml_scale_codes(scale));
 	for (int k = 0; k < 4; k++)
@@ -88,7 +87,7 @@ static void scale_weighted(struct bq_scales_and_mins found[2][2], uint8_t *const
 			v128_t code[4];
 
 			for (int k = 0; k < 4; k++)
-				code[k] = wasm_i32x4_sub(wasm_f32x4_add(codes[4 * k + 2 * s + which], magic), magic);
+				code[k] = bq_i32x4_rounded(codes[4 * k + 2 * s + which], 0);
 			wasm_v128_store(bytes[which], bq_u8x16_from_i32(code));
 			bq_store16(out[s] + OUTER + 2 * which, (uint16_t)outer[2 * s + which]);
 		}
@@ -107,7 +106,7 @@ static inline v128_t codes_of(const float *x, float scale, float min, float inve
 	for (int k = 0; k < 4; k++)
 		quotient[k] = wasm_f32x4_div(
 			wasm_f32x4_add(wasm_v128_load(x + 4 * k), wasm_f32x4_splat(min)), wasm_f32x4_splat(scale));
-	return bq_codes_up_to(TOP, quotient);
+	return bq_rounded_codes(0, TOP, quotient);
 }
 
 /* out: the scales are in it. */
@@ -161,23 +160,14 @@ void bq_encode_q2_k_simd128(const float *x, const float *importance, const struc
 {
 	(void)context;
 	for (size_t block = 0; block < nblocks; block += 4) {
-		const float *values[4], *weights[4];
-		uint8_t *bytes[4];
+		const struct bq_super_blocks four = bq_four_super_blocks(x, importance, block, nblocks, NBYTES, out);
 		float sigma[4] = { 0.0f, 0.0f, 0.0f, 0.0f };
 
-		/* Past the end, the last super-block again: it gets the same bytes. */
-		for (size_t k = 0; k < 4; k++) {
-			const size_t at = block + k < nblocks ? block + k : nblocks - 1;
-
-			values[k] = x + at * VALUES;
-			weights[k] = importance ? importance + at * VALUES : NULL;
-			bytes[k] = out + at * NBYTES;
-		}
 		if (importance)
-			wasm_v128_store(sigma, wasm_f32x4_mul(bq_sums_of_squares(values), wasm_f32x4_splat(1.0f / VALUES)));
+			wasm_v128_store(sigma, wasm_f32x4_mul(bq_sums_of_squares(four.x), wasm_f32x4_splat(1.0f / VALUES)));
 		BQ_ROLLED
 		for (size_t k = 0; k < 4 && block + k < nblocks; k += 2)
-			encode_two(values + k, weights + k, sigma + k, bytes + k);
+			encode_two(four.x + k, four.importance + k, sigma + k, four.out + k);
 	}
 }
 

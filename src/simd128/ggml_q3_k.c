@@ -144,18 +144,9 @@ void bq_encode_q3_k_simd128(const float *x, const float *importance, const struc
 	for (size_t block = 0; block < nblocks && !importance; block++)
 		encode_block(x + block * VALUES, out + block * NBYTES);
 	for (size_t block = 0; block < nblocks && importance; block += 4) {
-		const float *values[4], *weights[4];
-		uint8_t *bytes[4];
+		const struct bq_super_blocks four = bq_four_super_blocks(x, importance, block, nblocks, NBYTES, out);
 
-		/* Past the end, the last super-block again: it gets the same bytes. */
-		for (size_t k = 0; k < 4; k++) {
-			const size_t at = block + k < nblocks ? block + k : nblocks - 1;
-
-			values[k] = x + at * VALUES;
-			weights[k] = importance + at * VALUES;
-			bytes[k] = out + at * NBYTES;
-		}
-		encode_four_weighted(values, weights, bytes);
+		encode_four_weighted(four.x, four.importance, four.out);
 	}
 }
 

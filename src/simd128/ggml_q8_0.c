@@ -12,7 +12,6 @@ static void encode_four(const float *x, uint8_t *out)
 	/* trunc(x + copysign(0.49999997, x)) is roundf(x) for |x| < 2^22: with 0.5 the sum would round 0.49999997 up to 1. */
 	const v128_t below_half = bq_f32x4_splat(0.49999997f);
 	const v128_t sign = bq_u32x4_splat(0x80000000);
-	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23: leaves an integer in the low bits */
 	const v128_t largest = bq_largest_magnitudes_of_four(VALUES, x);
 	const v128_t scale = wasm_f32x4_div(largest, wasm_f32x4_splat(127.0f));
 	const v128_t quotient = wasm_f32x4_div(wasm_f32x4_splat(1.0f), scale);
@@ -34,9 +33,8 @@ static void encode_four(const float *x, uint8_t *out)
 			for (int k = 0; k < 4; k++) {
 				const v128_t value = wasm_f32x4_mul(wasm_v128_load(x + VALUES * block + 16 * half + 4 * k), factor);
 				const v128_t away = wasm_v128_or(wasm_v128_and(value, sign), below_half);
-				const v128_t whole = wasm_f32x4_trunc(wasm_f32x4_add(value, away));
 
-				code[k] = wasm_i32x4_sub(wasm_f32x4_add(whole, magic), magic);
+				code[k] = bq_i32x4_rounded(wasm_f32x4_trunc(wasm_f32x4_add(value, away)), 0);
 			}
 			wasm_v128_store(out + NBYTES * block + 2 + 16 * half,
 				wasm_i8x16_narrow_i16x8(

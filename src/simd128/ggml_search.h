@@ -114,13 +114,13 @@ static inline v128_t bq_high_nibbles(v128_t bytes)
 	return wasm_v128_and(wasm_u16x8_shr(bytes, 4), bq_u8x16_splat(15));
 }
 
-/* Four times four rounded numbers to 16 codes from 0 to top, as bq_round_by_magic rounds: the saturating narrows keep the
- * sign, so they clamp at 0. */
-static inline v128_t bq_codes_up_to(uint8_t top, const v128_t x[4])
+/* Four times four numbers to 16 codes from 0 to top, rounded as bq_round_by_magic rounds, beyond 2^22 too, with offset added: the
+ * saturating narrows keep the sign, so they clamp at 0. */
+static inline v128_t bq_rounded_codes(int offset, uint8_t top, const v128_t x[4])
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f);
+	const v128_t magic = bq_f32x4_splat(0x1.8p23f);
 	const v128_t mask = bq_u32x4_splat(0x7FFFFF);
-	const v128_t base = bq_u32x4_splat(0x400000);
+	const v128_t base = bq_u32x4_splat(0x400000 - (uint32_t)offset);
 	v128_t code[4];
 
 	for (int k = 0; k < 4; k++)
@@ -135,7 +135,7 @@ static inline v128_t bq_codes_with_low(uint8_t top, const float *x, v128_t inver
 
 	for (int k = 0; k < 4; k++)
 		quotient[k] = wasm_f32x4_mul(inverse, wasm_f32x4_sub(wasm_v128_load(x + 4 * k), low));
-	return bq_codes_up_to(top, quotient);
+	return bq_rounded_codes(0, top, quotient);
 }
 
 /* Of each lane the largest positive value, and the negative one of the largest magnitude; NaN is above infinity. Where there
@@ -217,7 +217,28 @@ struct bq_ranges bq_finite_ranges_of_four(const float *x);
 /* count: a multiple of 4. */
 int bq_all_finite_simd128(size_t count, const float *x);
 
-/* bq_sum_of_squares of four times 256 values. */
+/* Four consecutive super-blocks; past the end, the last one again: it gets the same bytes. */
+struct bq_super_blocks {
+	const float *x[4], *importance[4]; /* null without importance */
+	uint8_t *out[4];
+};
+
+static inline struct bq_super_blocks bq_four_super_blocks(
+	const float *x, const float *importance, size_t block, size_t nblocks, size_t nbytes, uint8_t *out)
+{
+	struct bq_super_blocks four;
+
+	for (size_t k = 0; k < 4; k++) {
+		const size_t at = block + k < nblocks ? block + k : nblocks - 1;
+
+		four.x[k] = x + at * BQ_SUPER_BLOCK;
+		four.importance[k] = importance ? importance + at * BQ_SUPER_BLOCK : NULL;
+		four.out[k] = out + at * nbytes;
+	}
+	return four;
+}
+
+/* bq_sum_of_squares of each. */
 v128_t bq_sums_of_squares(const float *const x[4]);
 
 /* Four consecutive blocks in lanes: value i of each with its weight and their product. */

@@ -57,14 +57,11 @@ struct element {
 static inline void find_places(
 	float inverse, const float x[32], const struct bq_level_places *places, uint8_t place[32])
 {
-	const v128_t magic = bq_f32x4_splat(12582912.0f); /* 1.5 * 2^23, 0x4B400000 */
-	const v128_t base = bq_u32x4_splat(0x4B400000 - BQ_REACH);
 	int32_t index[32];
 
 	for (int i = 0; i < 32; i += 4)
-		wasm_v128_store(index + i,
-			wasm_i32x4_sub(
-				wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), wasm_f32x4_splat(inverse)), magic), base));
+		wasm_v128_store(
+			index + i, bq_i32x4_rounded(wasm_f32x4_mul(wasm_v128_load(x + i), wasm_f32x4_splat(inverse)), BQ_REACH));
 	for (int i = 0; i < 32; i++)
 		place[i] = places->place[index[i]];
 }

@@ -3,15 +3,14 @@
  */
 #include "planes.h"
 
-/* No quotient is above 255 (the scale of a subnormal cell may be half of what it should be), so that adding 1.5 * 2^23 rounds
- * it to an integer, half to even; the narrows clamp. */
+/* No quotient is above 255 (the scale of a subnormal cell may be half of what it should be), so that it
+ * can be rounded; the narrows clamp. */
 static inline v128_t codes_of(const v128_t quotient[4])
 {
-	const v128_t magic = bq_f32x4_splat(0x1.8p23f);
 	v128_t code[4];
 
 	for (int k = 0; k < 4; k++)
-		code[k] = wasm_i32x4_sub(wasm_f32x4_add(quotient[k], magic), magic);
+		code[k] = bq_i32x4_rounded(quotient[k], 0);
 	return wasm_i8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(code[0], code[1]), wasm_i16x8_narrow_i32x4(code[2], code[3]));
 }
 

@@ -50,6 +50,13 @@ static inline v128_t bq_f32x4_magnitude(v128_t x)
 	return wasm_v128_and(x, bq_u32x4_splat(0x7FFFFFFF));
 }
 
+/* Lanes of less than 2^22 in magnitude as the nearest integers, ties to even, with offset added: 1.5 * 2^23, which is 0x4B400000,
+ * leaves an integer in the low bits. */
+static inline v128_t bq_i32x4_rounded(v128_t x, int offset)
+{
+	return wasm_i32x4_sub(wasm_f32x4_add(x, bq_f32x4_splat(0x1.8p23f)), bq_u32x4_splat(0x4B400000 - (uint32_t)offset));
+}
+
 /* All ones in the lanes that are NaN. */
 static inline v128_t bq_f32x4_is_nan(v128_t x)
 {
@@ -163,11 +170,6 @@ static inline v128_t bq_f32x4_round_to(uint32_t dtype, v128_t x)
 static inline v128_t bq_u32x4_bf16_from_f32(v128_t x)
 {
 	return wasm_u32x4_shr(bq_f32x4_near_bf16(x), 16);
-}
-
-static inline v128_t bq_f32x4_from_bf16(v128_t code)
-{
-	return wasm_i32x4_shl(code, 16);
 }
 
 static inline v128_t bq_u32x4_f8e4m3_from_f32(v128_t x)
