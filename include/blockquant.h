@@ -272,6 +272,7 @@ struct bq_tensor_range {
 struct bq_report {
 	uint64_t fused_values, generic_values; /* which path ran */
 	uint64_t overflow_blocks;              /* blocks of finite weights whose parameter its dtype cannot hold */
+	uint64_t heavy_blocks;                 /* of others, those whose importance is too large to search with */
 	uint64_t nonfinite_values;
 	uint64_t first_nonfinite; /* index in the tensor, if nonfinite_values > 0 */
 };

@@ -11,7 +11,7 @@
  * | `bad-scheme` | a scheme object that breaks a rule of docs/schemes.md |
  * | `bad-shape` | a shape that the scheme cannot cover, or that does not fit the data |
  * | `nonfinite` | NaN or Inf among the weights |
- * | `overflow` | a scale that its dtype cannot hold |
+ * | `overflow` | a scale that its dtype cannot hold, or importance that a search cannot weigh |
  * | `bad-file` | bytes that are no valid file of their format; nothing was written |
  * | `unsupported` | valid, but not something this version or this container can carry |
  * | `needs-importance` | a type that is of no use without an importance matrix, and none was given for the tensor |

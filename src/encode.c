@@ -5,6 +5,7 @@
  *
  * A scheme with a fused kernel goes the short way; the bytes are the same.
  */
+#include <math.h>
 #include <string.h>
 
 #include "calibrate.h"
@@ -209,23 +210,59 @@ static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, u
 	return (any & 0x80008000u) != 0;
 }
 
-/* Weights that are not finite, and blocks of finite ones whose f16 fields are not. */
-static void count_misfits(const struct job *job, const uint8_t *blocks)
+static float magnitude(float a, float b)
 {
-	const struct bq_plan *plan = job->encoder.plan;
-	const struct bq_layout *layout = job->store.layout;
-	const size_t weights_nbytes = (size_t)layout->block_values * bq_dtype(plan->input)->nbytes;
-	const uint64_t nblocks = job->source.band->nvalues / layout->block_values;
-	const int has_halves = layout->halves || layout->scattered_half;
-	size_t first;
+	return fabsf(a) > fabsf(b) ? fabsf(a) : fabsf(b);
+}
 
-	/* A weight that is not finite leaves no f16 field of its block finite: mostly there is nothing to look for. */
-	if (has_halves && !any_overflow(layout, blocks, nblocks))
+/* The largest magnitude that blocks of a scheme stand for: every code at its end. */
+static float reach_of(const struct bq_plan *plan)
+{
+	float lowest, highest, reach;
+
+	bq_code_range(plan, &lowest, &highest);
+	reach = magnitude(lowest, highest);
+	for (uint32_t i = 0; i < plan->scheme.nscales; i++)
+		reach *= magnitude(bq_dtype(plan->scheme.scale[i].dtype)->min, bq_dtype(plan->scheme.scale[i].dtype)->max);
+	return reach;
+}
+
+/* Importance times the square of a block's largest weight, or 1: up to here no search that gives nothing where its sums
+ * overflow squares one of 2^64 or more. Of iq1_s, 32 weights: 32 * sqrt(3) * 1.125 * this; of iq1_m, 16: * 3.125. */
+#define HEAVIEST 0x1p57f
+#define BLOCKS 64 /* looked at in one go */
+
+/* Counts the blocks of finite weights that are lost: importance is too large for sums, or a weight for the scales. Mostly the
+ * outermost scale, in f16, then is not finite. Where it follows from others, sums that overflowed can have made those 0 or NaN
+ * and left it out; E4M3 saturates. */
+static void count_lost(const struct job *job, const float *x, const float *importance, size_t count, const uint8_t *blocks)
+{
+	const struct bq_layout *layout = job->store.layout;
+	const struct bq_scheme *scheme = &job->encoder.plan->scheme;
+	const size_t group = scheme->scale[scheme->nscales - 1].edge[0];
+	const int has_halves = layout->halves || layout->scattered_half;
+	const float reach = has_halves && scheme->nscales == 1 ? INFINITY : reach_of(job->encoder.plan);
+
+	if (!importance && isinf(reach) && !any_overflow(layout, blocks, count / layout->block_values))
 		return;
-	count_nonfinite(plan, job->source.band, job->source.weights, job->report);
-	for (uint64_t b = 0; b < nblocks && has_halves; b++)
-		if (any_overflow(layout, blocks + b * layout->block_nbytes, 1))
-			job->report->overflow_blocks += !job->encoder.kernels->count_nonfinite(job->source.weights + b * weights_nbytes, plan->input, layout->block_values, &first);
+	for (size_t first = 0; first < count; first += BLOCKS * group) {
+		const size_t here = count - first < BLOCKS * group ? count - first : BLOCKS * group;
+		float lo[BLOCKS] = { 0 }, hi[BLOCKS] = { 0 }, heaviest[BLOCKS] = { 0 };
+
+		job->encoder.kernels->range(x + first, here, group, bq_skips_nan(&job->encoder), lo, hi);
+		if (importance)
+			job->encoder.kernels->extreme(importance + first, here, group, heaviest);
+		for (size_t b = 0; b < here / group; b++) {
+			const float most = magnitude(magnitude(lo[b], hi[b]), 1);
+
+			if (!isfinite(lo[b]) || !isfinite(hi[b]))
+				continue;
+			if (most <= reach && heaviest[b] * most * most > HEAVIEST)
+				job->report->heavy_blocks++;
+			else if (most > reach || (has_halves && any_overflow(layout, blocks + (first / group + b) * layout->block_nbytes, 1)))
+				job->report->overflow_blocks++;
+		}
+	}
 }
 
 static float mean_square(const float *x, uint32_t count)
@@ -235,6 +272,14 @@ static float mean_square(const float *x, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		sum += x[i] * x[i];
 	return sum / (float)count;
+}
+
+/* Blocks of one row, or with no importance of any. */
+static void encode_blocks(const struct job *job, const struct bq_fused *fused, const struct bq_context *context, const float *x,
+	const float *importance, size_t count, uint8_t *out)
+{
+	fused->encode(x, importance, context, count / job->store.layout->block_values, out);
+	count_lost(job, x, importance, count, out);
 }
 
 static void encode_fused(const struct job *job, const struct bq_fused *fused)
@@ -252,20 +297,22 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 
 			if (fused->weighting == BQ_WEIGHTED_BY_ROW)
 				context.row_sigma = mean_square(x, plan->cols);
-			fused->encode(x, weights, &context, plan->cols / layout->block_values, out + row * plan->line_nbytes);
+			encode_blocks(job, fused, &context, x, weights, plan->cols, out + row * plan->line_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {
-		fused->encode((const float *)(const void *)job->source.weights, NULL, &context, (size_t)(job->source.band->nvalues / layout->block_values), out);
+		encode_blocks(job, fused, &context, (const float *)(const void *)job->source.weights, NULL, (size_t)job->source.band->nvalues, out);
 	} else {
 		for (uint64_t at = 0; at < job->source.band->nvalues; at += BQ_TILE) {
 			size_t count = job->source.band->nvalues - at < BQ_TILE ? (size_t)(job->source.band->nvalues - at) : BQ_TILE;
 
 			job->encoder.kernels->to_f32[plan->input](job->source.weights + at * bq_dtype(plan->input)->nbytes, count, job->store.workspace.x);
-			fused->encode(job->store.workspace.x, NULL, &context, count / layout->block_values, out + at / layout->block_values * layout->block_nbytes);
+			encode_blocks(job, fused, &context, job->store.workspace.x, NULL, count, out + at / layout->block_values * layout->block_nbytes);
 		}
 	}
 	job->report->fused_values += job->source.band->nvalues;
-	count_misfits(job, out);
+	/* A weight that is not finite leaves no f16 field of its block finite: mostly there is nothing to look for. */
+	if ((!layout->halves && !layout->scattered_half) || any_overflow(layout, out, job->source.band->nvalues / layout->block_values))
+		count_nonfinite(plan, job->source.band, job->source.weights, job->report);
 }
 
 enum bq_status bq_encode(const struct bq_plan *plan, const struct bq_band *band, const void *weights, const float *importance,

@@ -225,16 +225,26 @@ export class TensorJob {
 		if (measured) this.#meter?.comparer.merge(measured);
 		addReport(this.#report, report);
 		this.#refuseNonfinite();
-		if (this.#report.overflow_blocks && this.#options.overflow !== 'allow')
-			throw new BlockQuantError('overflow', this.#overflowText());
+		const [lost] = this.#lost();
+		if (lost && this.#options.overflow !== 'allow') throw new BlockQuantError('overflow', lost);
 	}
 
-	#overflowText() {
+	/** What became of blocks that their format cannot hold. */
+	#lost() {
+		const { overflow_blocks: overflow, heavy_blocks: heavy } = this.#report;
+		const limit = "times the square of a block's largest weight (1 at least), 1.44e17 at most";
+		return [
+			...(overflow ? [`${overflow} block(s) have a scale that ${this.#floatLevels()} cannot hold`] : []),
+			...(heavy ? [`${heavy} block(s) have importance too large to search with; expected, ${limit}`] : []),
+		];
+	}
+
+	#floatLevels() {
 		const { scheme, dtype } = this.#options;
 		// Codes of a nested level are made to fit; it is float levels that overflow.
 		const levels = scheme.scales.map((level) => (level.dtype === 'input' ? dtype : level.dtype));
 		const floats = new Set(levels.filter((level) => !/^[iu]\d/.test(level)));
-		return `${this.#report.overflow_blocks} block(s) have a scale that ${[...floats].join(' or ')} cannot hold`;
+		return [...floats].join(' or ');
 	}
 
 	#refuseNonfinite() {
@@ -251,7 +261,7 @@ export class TensorJob {
 		const { nonfinite_values: nonfinite, overflow_blocks: overflow } = this.#report;
 		const warnings = [];
 		if (nonfinite) warnings.push(`${nonfinite} NaN or infinite weight(s)`);
-		if (overflow) warnings.push(this.#overflowText());
+		warnings.push(...this.#lost());
 		return {
 			fusedValues: this.#report.fused_values,
 			genericValues: this.#report.generic_values,

@@ -40,6 +40,7 @@ export const emptyReport = () => ({
 	fused_values: 0,
 	generic_values: 0,
 	overflow_blocks: 0,
+	heavy_blocks: 0,
 	nonfinite_values: 0,
 	first_nonfinite: 0,
 });
@@ -53,6 +54,7 @@ export function addReport(sum, band) {
 	sum.fused_values += band.fused_values;
 	sum.generic_values += band.generic_values;
 	sum.overflow_blocks += band.overflow_blocks;
+	sum.heavy_blocks += band.heavy_blocks;
 	sum.nonfinite_values += band.nonfinite_values;
 }
 

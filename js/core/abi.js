@@ -250,6 +250,7 @@ export const Report = struct({
 	fused_values: 'u64',
 	generic_values: 'u64',
 	overflow_blocks: 'u64',
+	heavy_blocks: 'u64',
 	nonfinite_values: 'u64',
 	first_nonfinite: 'u64',
 });

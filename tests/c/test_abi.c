@@ -38,7 +38,7 @@ static void print_structs(void)
 	BEGIN(bq_tensor_range), FIELD(bq_tensor_range, lo), FIELD(bq_tensor_range, hi), FIELD(bq_tensor_range, scale),
 		FIELD(bq_tensor_range, min), FIELD(bq_tensor_range, sum), FIELD(bq_tensor_range, seen), END();
 	BEGIN(bq_report), FIELD(bq_report, fused_values), FIELD(bq_report, generic_values), FIELD(bq_report, overflow_blocks),
-		FIELD(bq_report, nonfinite_values), FIELD(bq_report, first_nonfinite), END();
+		FIELD(bq_report, heavy_blocks), FIELD(bq_report, nonfinite_values), FIELD(bq_report, first_nonfinite), END();
 }
 
 /* The kind and width of every dtype, which JavaScript's names must agree with. */

@@ -857,6 +857,7 @@ static void structs_have_no_padding(void)
 	FIELD(bq_report, fused_values);
 	FIELD(bq_report, generic_values);
 	FIELD(bq_report, overflow_blocks);
+	FIELD(bq_report, heavy_blocks);
 	FIELD(bq_report, nonfinite_values);
 	FIELD(bq_report, first_nonfinite);
 	END(bq_report);

@@ -50,7 +50,9 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 		{ "ggml:q4_k", -1e10f, 1 }, { "ggml:q4_1", 1e10f, 1 }, { "ggml:q4_1", -1e6f, 1 }, { "ggml:q4_1", -1e5f, 1 }, { "ggml:q4_1", 65504.0f * 14, 0 },
 		{ "ggml:q5_1", -1e10f, 1 }, { "ggml:q6_k", 1e10f, 1 }, { "ggml:q6_k", -1e10f, 1 }, { "ggml:q2_k", 1e10f, 1 }, { "ggml:q2_k", -1e10f, 1 },
 		{ "ggml:iq3_s", -1e10f, 1 }, { "ggml:iq3_xxs", 1e30f, 1 }, { "ggml:iq2_s", 1e10f, 1 }, { "ggml:iq1_m", 1e10f, 1 },
-		{ "ggml:iq1_m", -1e30f, 1 }, { "ggml:iq1_m", 100, 0 },
+		{ "ggml:iq1_m", -1e30f, 1 }, { "ggml:iq1_m", 100, 0 }, { "ggml:q6_k", 1e30f, 1 }, { "ggml:q3_k", -1e38f, 1 },
+		{ "ggml:iq4_xs", 1e20f, 1 }, { "ggml:iq4_xs", NAN, 0 }, { "ggml:nvfp4", -2688, 0 }, { "ggml:nvfp4", 2689, 1 }, { "ggml:nvfp4", INFINITY, 0 },
+		{ "ggml:nvfp4", -INFINITY, 0 },
 		{ "ggml:q3_k", 1e10f, 1 }, { "ggml:q5_k", 1e10f, 1 }, { "ggml:q5_k", -1e10f, 1 }, { "ggml:q8_0", 65504.0f * 127, 0 }, { "ggml:q8_0", 65520.0f * 127, 1 },
 		{ "ggml:q4_0", 65504.0f * 8, 0 }, { "ggml:q4_0", 65520.0f * 8, 1 }, { "ct:w4a16", 1e30f, 0 }, { "ct:w4a16", INFINITY, 0 },
 		{ "ct:mxfp4a16", 1e38f, 0 }, { "ct:mxfp4a16", INFINITY, 0 }, { "ct:mxfp4a16", NAN, 0 }, { "ct:nvfp4a16", 1e38f, 0 },
@@ -68,6 +70,34 @@ static void the_report_counts_blocks_whose_scale_overflows(void)
 			o = run(&scheme, BQ_F32, 2, 4 * 256, x, NULL);
 			CHECK(o.encoded.overflow_blocks == cases[c].overflows, "kernels %u, %s, %g: %llu blocks", kernels, cases[c].name,
 				cases[c].largest, (unsigned long long)o.encoded.overflow_blocks);
+			discard(&o);
+		}
+}
+
+/* What sums of a search cannot hold is told apart: the importance of a block of which a weight is 2. */
+static void the_report_counts_blocks_whose_importance_is_too_large(void)
+{
+	static float x[4 * 256], importance[2 * 256];
+	static const char *const names[] = { "ggml:q4_0", "ggml:q5_1", "ggml:iq4_nl", "ggml:q2_k", "ggml:q6_k", "ggml:iq1_s", "ggml:iq2_xxs" };
+	static const struct options options = { .importance = importance, .nimportance = 2 * 256 };
+
+	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+		for (int power = 54; power < 59; power++) {
+			const struct bq_scheme scheme = named(names[n]);
+			uint64_t heavy = power > 55;
+			struct outcome o;
+
+			fill_normal(2, x, 4 * 256);
+			for (int i = 0; i < 4 * 256; i++)
+				x[i] = fminf(fabsf(x[i]), 1) / 4;
+			x[256 + 7] = -2;
+			for (int i = 0; i < 2 * 256; i++)
+				importance[i] = ldexpf(1, power);
+			o = run(&scheme, BQ_F32, 2, 2 * 256, x, &options);
+			if (power > 57) /* whatever the weights */
+				heavy = 4 * 256 / scheme.scale[scheme.nscales - 1].edge[0];
+			CHECK(o.encoded.overflow_blocks == 0 && o.encoded.heavy_blocks == heavy, "kernels %u, %s, 2^%d: %llu, %llu blocks",
+				kernels, names[n], power, (unsigned long long)o.encoded.overflow_blocks, (unsigned long long)o.encoded.heavy_blocks);
 			discard(&o);
 		}
 }
@@ -209,6 +239,7 @@ int main(void)
 	EACH_ROW_OF_KERNELS {
 		the_report_counts_nonfinite_weights_and_says_the_first();
 		the_report_counts_blocks_whose_scale_overflows();
+		the_report_counts_blocks_whose_importance_is_too_large();
 		scales_beyond_their_dtype_saturate_in_compressed_tensors_alone();
 		a_report_and_a_range_are_added_to();
 		the_range_is_independent_of_the_order_of_bands();
