@@ -15,9 +15,9 @@
  * | `bad-file` | bytes that are no valid file of their format; nothing was written |
  * | `unsupported` | valid, but not something this version or this container can carry |
  * | `needs-importance` | a type that is of no use without an importance matrix, and none was given for the tensor |
- * | `nothing-to-do` | no tensor of the model is selected |
+ * | `nothing-to-do` | no tensor of the model is selected, or two models have none in common |
  * | `name-clash` | an output tensor would take the name of another tensor |
- * | `same-file` | the output is the input, perhaps through a link |
+ * | `same-file` | an output is an input or another output, perhaps through a link |
  * | `io` | the operating system or browser refused to read or write, or a file ended early |
  * | `cancelled` | the caller's AbortSignal fired |
  * | `worker-failed` | a worker did not start, or ended before its work was done |

@@ -19,11 +19,12 @@ const EXIT_CODES = {
 	cancelled: INTERRUPTED,
 };
 
-/** The command's words for options of the library. @type {Record<string, string>} */
-const FLAGS = {
-	pure: '--pure',
-	allowRequantize: '--allow-requantize',
-	missingImportance: '--missing-importance ones',
+/** What the command says of options of the library that would help. @type {Record<string, string>} */
+const ADVICE = {
+	pure: '--pure lets it through',
+	allowRequantize: '--allow-requantize lets it through',
+	missingImportance: '--missing-importance ones lets it through',
+	include: '--include selects more',
 };
 
 /** @param {unknown} error */
@@ -46,10 +47,7 @@ function lineOf(error) {
 	if (error instanceof CommanderError) return error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
 	if (error instanceof BlockQuantError) {
 		const { code, message, option } = error;
-		const advice =
-			code === 'unknown-scheme'
-				? '`blockquant schemes` lists them'
-				: option && `${FLAGS[option]} lets it through`;
+		const advice = code === 'unknown-scheme' ? '`blockquant schemes` lists them' : option && ADVICE[option];
 		return advice ? `${message} (${advice})` : message;
 	}
 	return `internal error, please report it: ${messageOf(error)}`;

@@ -107,7 +107,10 @@ function addQuantize(root) {
 				.choices(['error', 'allow'])
 				.default('error'),
 		)
-		.option('--correct', "arithmetic in float32 where the reference rounds each step to the weights' dtype")
+		.option(
+			'--correct',
+			"mend the reference's faults: arithmetic in float32, not in the weights' dtype; in GGUF IQ3_S after 32 zeros and MXFP4 below 2^-125 (all else stays)",
+		)
 		.option('--pure', 'GGUF: every tensor gets the one type, without a recipe (needed for now)')
 		.option('--imatrix <file>', 'GGUF: how much each column of a weight matters, as llama-imatrix measured it')
 		.addOption(

@@ -102,9 +102,16 @@ export class HeaderReader {
 		return this.#view.getUint32(this.take(4, what), true);
 	}
 
-	/** As a number: exact below 2^53, and far too large for any file above. @param {string} what */
-	u64(what) {
-		return Number(this.#view.getBigUint64(this.take(8, what), true));
+	/**
+	 * As a number, which is exact: what is above 2^53 is more than any file has.
+	 * @param {string} what
+	 * @param {string} [tensor]
+	 */
+	u64(what, tensor) {
+		const at = this.take(8, what);
+		const value = this.#view.getBigUint64(at, true);
+		if (value > Number.MAX_SAFE_INTEGER) this.fail(`${what} is ${value}, more than any file has`, at, tensor);
+		return Number(value);
 	}
 
 	/** @param {number} at */

@@ -3,7 +3,7 @@
 
 import { Comparer } from '../arrays/compare.js';
 import { containerOf } from '../containers.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, quoted } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { errorReport } from './errors.js';
 import { checkOptions, COMPARE_OPTIONS } from './options.js';
@@ -46,6 +46,7 @@ import { countOf } from '../shape.js';
  * @param {Model} b
  * @param {CompareOptions} [options]
  * @returns {Promise<ModelComparison>}
+ * @throws {BlockQuantError} nothing-to-do where they have no name in common; what reading throws
  */
 export async function compareModels(a, b, options = {}) {
 	checkModel(a);
@@ -58,6 +59,13 @@ export async function compareModels(a, b, options = {}) {
 		const other = right.get(weight.name);
 		return other === undefined ? [] : [/** @type {const} */ ([weight, other])];
 	});
+	if (pairs.length === 0 && left.size + right.size > 0) {
+		const [one, other] = [left, right].map((weights) => namesIn([...weights.keys()]));
+		throw new BlockQuantError(
+			'nothing-to-do',
+			`no weight is in both models: the first has ${one}, the second ${other}`,
+		);
+	}
 	const total = pairs.reduce((sum, [{ shape }]) => sum + countOf(shape), 0);
 	let done = 0;
 	const measured = [];
@@ -86,6 +94,12 @@ export async function compareModels(a, b, options = {}) {
 			),
 		],
 	};
+}
+
+/** @param {string[]} names */
+function namesIn(names) {
+	const [first, ...more] = names;
+	return first === undefined ? 'none' : `${quoted(first)}${more.length > 0 ? ` and ${more.length} more` : ''}`;
 }
 
 /**

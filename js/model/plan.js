@@ -4,7 +4,7 @@
 import { tensorJob } from '../arrays/job.js';
 import { containerOf } from '../containers.js';
 import { NBYTES } from '../core/abi.js';
-import { BlockQuantError } from '../errors.js';
+import { BlockQuantError, quoted } from '../errors.js';
 import { WEIGHT_DTYPES } from '../layouts.js';
 import { checkOptions, QUANTIZE_OPTIONS } from './options.js';
 import { checkModel } from './open.js';
@@ -211,8 +211,9 @@ function checkNames(tensors) {
 /** @param {PlannedTensor[]} tensors */
 function nothingToDo(tensors) {
 	const refused = tensors.find((tensor) => tensor.refused);
-	const why = refused
-		? `, because the scheme refuses all that are, such as ${refused.name}: ${refused.reason}`
-		: '; name some with include, or look at the reasons in the plan of each tensor';
-	return new BlockQuantError('nothing-to-do', `no tensor is selected to be quantized${why}`);
+	const example = refused ?? tensors.find(({ shape }) => shape.length > 1) ?? tensors[0];
+	const such = example ? `such as ${quoted(example.name)}: ${example.reason}` : 'for there is none';
+	const why = refused ? `because the scheme refuses all that are, ${such}` : such;
+	const place = refused ? {} : { option: 'include' };
+	return new BlockQuantError('nothing-to-do', `no tensor is selected to be quantized, ${why}`, place);
 }

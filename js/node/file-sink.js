@@ -14,15 +14,19 @@ import { unwatch, watch } from './temporaries.js';
 
 /** @typedef {import('../io/sink.js').Sink} Sink */
 /** @typedef {{ path: string, target: string, temporary: string, handle: import('node:fs/promises').FileHandle | null }} Pending */
+/** @typedef {{ path: string, role: string }} Input role: the argument or option that names it, for errors */
+
+/** @param {string} path @returns {Input} */
+export const asInput = (path) => ({ path, role: 'input' });
 
 /** Output files that appear together, or not at all. */
 export class FileTransaction {
 	/** @type {Pending[]} */
 	#pending = [];
-	/** @type {string[]} */
+	/** @type {Input[]} */
 	#inputs;
 
-	/** @param {string[]} [inputs] files that must not be written to, under whatever name */
+	/** @param {Input[]} [inputs] files that must not be written to, under whatever name */
 	constructor(inputs = []) {
 		this.#inputs = inputs;
 	}
@@ -79,13 +83,15 @@ export class FileTransaction {
 	/**
 	 * Refuses a path that cannot take an output; gives where it leads.
 	 * @param {string} path
+	 * @param {string} [role] what errors call it
 	 */
-	async check(path) {
+	async check(path, role = 'output') {
 		const doing = `cannot write ${path}`;
 		checkRegular(await statOrNull(path, doing), doing);
 		for (const input of this.#inputs) {
-			if (await sameFile(input, path)) {
-				throw new BlockQuantError('same-file', `the output ${path} is the input ${input}: name another file`);
+			if (await sameFile(input.path, path)) {
+				const what = `the ${role} ${path} is the ${input.role} ${input.path}`;
+				throw new BlockQuantError('same-file', `${what}: name another file`);
 			}
 		}
 		const target = await targetOf(path);
@@ -108,7 +114,7 @@ export class FileTransaction {
 export async function fileSink(path, options = {}) {
 	given('path', path, readPath);
 	const { inputs } = optionsOf({ inputs: optional(list(readPath)) }, options);
-	const transaction = new FileTransaction(inputs);
+	const transaction = new FileTransaction(inputs?.map(asInput));
 	const sink = await transaction.open(path);
 	return {
 		write: sink.write,

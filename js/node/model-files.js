@@ -13,7 +13,7 @@ import { openModel } from '../model/open.js';
 import { checkOptions, DEQUANTIZE_OPTIONS, QUANTIZE_OPTIONS } from '../model/options.js';
 import { quantizeModel } from '../model/quantize.js';
 import { configPlace, findConfig, writeText } from './config-file.js';
-import { FileTransaction, sameFile } from './file-sink.js';
+import { asInput, FileTransaction, sameFile } from './file-sink.js';
 import { fileSource } from './file-source.js';
 import { statOrNull } from './stats.js';
 import { systemCode, systemError } from './system-error.js';
@@ -97,7 +97,7 @@ export async function quantizeModelPath(input, output, options) {
 	const { report, ...rest } = given;
 	const measure = rest.measure || report !== undefined;
 	return convert(input, output, {
-		inputs: given.imatrix?.path === undefined ? [] : [given.imatrix.path],
+		inputs: given.imatrix?.path === undefined ? [] : [{ path: given.imatrix.path, role: 'imatrix' }],
 		isOurs: isWrittenByUs,
 		run: (model, sink) => quantizeModel(model, sink, { ...rest, measure, config: model.config }),
 		report,
@@ -125,7 +125,7 @@ export async function dequantizeModelPath(input, output, options = {}) {
 /**
  * @template {{ config: string | null, warnings: string[] }} Result
  * @typedef {object} Conversion
- * @property {string[]} [inputs] more files that must not be written to
+ * @property {import('./file-sink.js').Input[]} [inputs] more files that must not be written to
  * @property {(config: string, original: string | null) => boolean} isOurs whether a config.json at the output may be replaced
  * @property {(model: Model & PathModel, sink: Sink | DirectorySink) => Promise<Result>} run
  * @property {string} [report] path of one more file to write
@@ -143,11 +143,8 @@ async function convert(input, output, { inputs = [], isOurs, run, report, report
 	given('input', input, readPath);
 	given('output', output, readPath);
 	const model = await openModelPath(input);
-	const transaction = new FileTransaction([
-		...model.paths,
-		...inputs,
-		...(model.configPath === null || model.config === null ? [] : [model.configPath]),
-	]);
+	const config = model.configPath === null || model.config === null ? [] : [model.configPath];
+	const transaction = new FileTransaction([...[...model.paths, ...config].map(asInput), ...inputs]);
 	let created;
 	try {
 		const { directory, name } = await outputPlace(model, output);
@@ -194,7 +191,7 @@ async function convert(input, output, { inputs = [], isOurs, run, report, report
  * @param {string[]} outputs
  */
 async function checkReport(transaction, report, outputs) {
-	const target = await transaction.check(report);
+	const target = await transaction.check(report, 'report');
 	for (const output of outputs) {
 		if (target === (await transaction.check(output)) || (await sameFile(report, output)))
 			throw new BlockQuantError('same-file', `the report ${report} is the output ${output}: name another file`);

@@ -48,10 +48,17 @@ describe('dequantize and compare', () => {
 
 	it('say so where nothing is quantized or a tensor is missing', () => {
 		fails(1, /no tensor of the model is quantized/, 'dequantize', model, at('never.safetensors'));
-		writeFileSync(at('other.safetensors'), safetensorsOf({ 'x.weight': { shape: [1, 1], values: [1] } }));
-		const { status, stderr } = run('compare', model, at('other.safetensors'));
+		const one = { shape: [1, 1], values: [1] };
+		writeFileSync(at('other.safetensors'), safetensorsOf({ 'x.weight': one }));
+		const none =
+			/no weight is in both models: the first has "model\.embed_tokens\.weight" and 11 more, the second "x\.weight"\n/;
+		fails(1, none, 'compare', model, at('other.safetensors'));
+		const names = ['a', 'b', 'c', 'd', 'x.weight'];
+		const more = Object.fromEntries(names.map((name) => [name, one]));
+		writeFileSync(at('more.safetensors'), safetensorsOf(more));
+		const { status, stderr } = run('compare', at('more.safetensors'), at('other.safetensors'));
 		assert.equal(status, 0);
-		assert.match(stderr, /warning: .*other\.safetensors lacks model\.embed_tokens\.weight, .* and 9 more/);
+		assert.match(stderr, /warning: .*other\.safetensors lacks a, b, c and 1 more/);
 	});
 });
 

@@ -155,6 +155,20 @@ describe('quantize', () => {
 			'q8_0',
 			'--pure',
 		);
+		const norm = { name: 'output_norm.weight', dims: [256], type: 0, data: bytesOf(weights(256, 1)) };
+		writeFileSync(at('norm.gguf'), gguf({ pairs: LLAMA, tensors: [norm] }));
+		const nothing = ['quantize', at('norm.gguf'), at('never.gguf'), '--scheme', 'q8_0', '--pure'];
+		for (const more of [[], ['--dry-run']])
+			fails(
+				1,
+				/no tensor is selected to be quantized, such as "output_norm\.weight": .*\(--include selects more\)/,
+				...[...nothing, ...more],
+			);
+		fails(
+			1,
+			/no weight is in both models: the first has "output\.weight" and 1 more, the second "output_norm\.weight"\n/,
+			...['compare', at('split', 'big-00001-of-00002.gguf'), at('norm.gguf')],
+		);
 		linkSync(at('q4.gguf'), at('hard.gguf'));
 		fails(
 			1,
@@ -173,7 +187,7 @@ describe('quantize', () => {
 			'inspect',
 			at('short.gguf'),
 		);
-		assert.deepEqual(readdirSync(folder).sort(), [...before, 'hard.gguf', 'short.gguf'].sort());
+		assert.deepEqual(readdirSync(folder).sort(), [...before, 'hard.gguf', 'norm.gguf', 'short.gguf'].sort());
 		const safetensors = at('s.safetensors');
 		run('sample', safetensors, '--layers', '1');
 		fails(2, /pure is for GGUF files/, 'quantize', safetensors, '--scheme', 'w4a16', '--pure', '--dry-run');

@@ -57,10 +57,15 @@ test('magic and version', async () => {
 });
 
 test('counts, before anything is made of them', async () => {
-	for (const ntensors of [HUGE, 2n ** 64n - 1n, 2 ** 40, 3]) {
+	for (const count of [2n ** 53n, 2n ** 53n + 1n, HUGE, 2n ** 64n - 1n]) {
+		const exact = new RegExp(`is ${count}, more than any file has`);
+		await refused(gguf({ ntensors: count, tensors: [] }), exact, 8);
+		await refused(gguf({ npairs: count }), exact, 16);
+	}
+	for (const ntensors of [2n ** 53n - 1n, 2 ** 40, 3]) {
 		await refused(gguf({ ntensors, tensors: [] }), /tensors are announced, but the file has only/, 8);
 	}
-	for (const npairs of [HUGE, 2n ** 64n - 1n, 2 ** 40, 2]) {
+	for (const npairs of [2n ** 53n - 1n, 2 ** 40, 2]) {
 		await refused(gguf({ npairs }), /metadata pairs are announced, but the file has only/, 16);
 	}
 	await refused(gguf({ npairs: 5, pairs: LLAMA.slice(0, 2) }), /ends within|is said to have|is empty/);
@@ -68,7 +73,11 @@ test('counts, before anything is made of them', async () => {
 
 test('keys', async () => {
 	await badPair(pair('', 'u8', 1), /a metadata key is empty/, 24);
-	await badPair(join(u64(HUGE), u32(0), u32(0), [0]), /a metadata key is said to have \d+ bytes, but/, 24);
+	await badPair(
+		join(u64(HUGE), u32(0), u32(0), [0]),
+		/the length of a metadata key is 9223372036854775808, more than any file has/,
+		24,
+	);
 	await badPair(pair('a\0b', 'u8', 1), /a metadata key contains a NUL byte/);
 	await badPair(pair(new Uint8Array([97, 0xff]), 'u8', 1), /a metadata key is not UTF-8/);
 	await refused(
@@ -85,12 +94,13 @@ test('strings and arrays', async () => {
 		pair('a', 8, u64(2 ** 40)),
 		/the value of "a" is said to have 1099511627776 bytes, but the file has only/,
 	);
-	await badPair(pair('a', 8, u64(2n ** 64n - 1n)), /is said to have/);
+	await badPair(pair('a', 8, u64(2n ** 64n - 1n)), /the length of the value of "a" is 18446744073709551615, more/);
 	const array = (type, count, rest = new Uint8Array(0)) => pair('a', 9, join(u32(type), u64(count), rest));
 	await badPair(array(13, 0), /unknown type 13/);
 	for (const type of [0, 5, 7, 8, 9, 12]) {
-		for (const count of [HUGE, 2n ** 61n, 2 ** 40, 100])
-			await badPair(array(type, count), /is said to have \d+(e\+\d+|\.\d+e\+\d+)? elements of type/);
+		for (const count of [2 ** 53 - 1, 2 ** 40, 100])
+			await badPair(array(type, count), /is said to have \d+ elements of type/);
+		for (const count of [HUGE, 2n ** 61n]) await badPair(array(type, count), new RegExp(`is ${count}, more`));
 	}
 	await badPair(array(8, 2, join(str('x'), u64(99))), /is said to have 99 bytes/);
 	// More elements than anything needs: a value of them could not even be shown.
@@ -126,8 +136,8 @@ test('tensor names and axes', async () => {
 	await openModel(gguf({ tensors: [tensor({ name: 'n'.repeat(63) }), tensor({ name: '' })] }));
 	await refused(gguf({ tensors: [tensor(), tensor()] }), /the tensor name "x" is there twice/);
 	await badTensor({ dims: [16, 1, 1, 1, 1] }, /tensor "x": 5 axes; ggml has at most 4/);
-	await badTensor({ dims: [2n ** 64n - 16n] }, /too long, or negative/);
-	await badTensor({ dims: [16, HUGE] }, /too long, or negative/);
+	await badTensor({ dims: [2n ** 64n - 16n] }, /tensor "x": axis 0 is 18446744073709551600, more than any file has/);
+	await badTensor({ dims: [16, HUGE] }, /tensor "x": axis 1 is 9223372036854775808, more/);
 	for (const dims of [
 		[2n ** 32n, 2n ** 32n],
 		[3037000500n, 3037000500n],
@@ -153,8 +163,9 @@ test('tensor types and blocks', async () => {
 });
 
 test('offsets: exactly one after the other, inside the file', async () => {
-	for (const offset of [1, 32, 2n ** 64n - 32n, HUGE])
+	for (const offset of [1, 32, 2n ** 53n - 32n])
 		await badTensor({ offset }, /are said to begin at .* and would leave a gap: 0 was expected/);
+	await badTensor({ offset: 2n ** 64n - 32n }, /the offset is 18446744073709551584, more than any file has/);
 	const two = (offset) => gguf({ tensors: [tensor(), tensor({ name: 'y', offset })] });
 	await refused(two(0), /tensor "y": .* would overlap another tensor: 64 was expected/);
 	await refused(two(32), /overlap/);

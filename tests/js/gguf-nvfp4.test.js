@@ -82,3 +82,12 @@ test('a file without a type gets this one, if most of its tensors are of it', as
 	const { bytes } = await quantized(unsaid, { scheme: 'COPY' });
 	assert.equal((await openModel(bytes)).metadata['general.file_type'], 1024 + 39);
 });
+
+test('rows that are no whole blocks of 64 are refused, for no type takes their place', async () => {
+	const data = bytesOf(weights(96 * 8, 3));
+	const file = gguf({ pairs: LLAMA, tensors: [{ name: 'blk.0.attn_q.weight', dims: [96, 8], type: 0, data }] });
+	await assert.rejects(quantized(file, { scheme: 'nvfp4' }), {
+		code: 'bad-shape',
+		message: /blk\.0\.attn_q\.weight.*rows of 96 values are no whole blocks of 64, and NVFP4 has no fallback/,
+	});
+});

@@ -162,8 +162,8 @@ describe('--report', () => {
 		const before = readdirSync(folder);
 		const to = (report) => quantize(at('new.gguf'), '--report', report);
 		fails(1, /the report .*new\.gguf is the output .*new\.gguf: name another file/, ...to(at('new.gguf')));
-		fails(1, /the output .*m\.gguf is the input/, ...to(at('in', 'm.gguf')));
-		fails(1, /the output .*hard\.gguf is the input/, ...to(at('in', 'hard.gguf')));
+		fails(1, /the report .*m\.gguf is the input/, ...to(at('in', 'm.gguf')));
+		fails(1, /the report .*hard\.gguf is the input/, ...to(at('in', 'hard.gguf')));
 		fails(1, /cannot write .*in: is a directory/, ...to(at('in')));
 		fails(1, /cannot write .*: the folder .*nowhere does not exist/, ...to(at('nowhere', 'r.json')));
 		fails(1, /the report .*link\.json is the output .*new\.gguf/, ...to(at('link.json')));
