@@ -114,6 +114,9 @@ function javascript() {
 		'codebooks',
 		'equivalences',
 		'ct-numeric',
+		'ct-model',
+		'huge-weights',
+		'scheme-rules',
 	];
 	const files = names.map((name) => `tests/js/${name}.test.js`);
 	const { status, stdout } = run([process.execPath, '--test', '--test-reporter=tap', ...files]);
