@@ -11,7 +11,8 @@
 #include "number.h"
 #include "sum.h"
 
-const float *bq_read(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch)
+/* Float32 weights of the band: in place where they are float32 already, else in scratch. */
+static const float *read_values(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch)
 {
 	const uint8_t *from = source->weights + first * bq_dtype(plan->input)->nbytes;
 
@@ -23,7 +24,7 @@ const float *bq_read(const struct bq_plan *plan, const struct bq_source *source,
 
 const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch)
 {
-	return bq_read(plan, source, row * plan->cols, plan->cols, scratch);
+	return read_values(plan, source, row * plan->cols, plan->cols, scratch);
 }
 
 const float *bq_read_part(const struct bq_plan *plan, const struct bq_source *source, struct bq_part *part, float *scratch)
@@ -31,10 +32,10 @@ const float *bq_read_part(const struct bq_plan *plan, const struct bq_source *so
 	struct bq_cells *cells = &part->cells;
 
 	if (plan->input == BQ_F32)
-		return bq_read(plan, source, part->value, cells->cols, scratch);
+		return read_values(plan, source, part->value, cells->cols, scratch);
 	cells->stride = cells->cols;
 	for (size_t row = 0; row < cells->nrows; row++)
-		bq_read(plan, source, part->value + row * plan->cols, cells->cols, scratch + row * cells->cols);
+		read_values(plan, source, part->value + row * plan->cols, cells->cols, scratch + row * cells->cols);
 	return scratch;
 }
 
@@ -282,7 +283,7 @@ void bq_gather(const struct bq_encoder *encoder, const struct bq_source *source,
 	}
 	for (uint64_t at = 0; at < source->band->nvalues; at += BQ_TILE) {
 		const size_t count = source->band->nvalues - at < BQ_TILE ? (size_t)(source->band->nvalues - at) : BQ_TILE;
-		const float *x = bq_read(plan, source, at, count, w->x);
+		const float *x = read_values(plan, source, at, count, w->x);
 
 		encoder->kernels->range(x, count, count, bq_skips_nan(encoder), &range->lo, &range->hi);
 		if (plan->scheme.calibration == BQ_ABSMEAN)

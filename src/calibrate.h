@@ -16,8 +16,7 @@ struct bq_source {
 	const float *lo, *hi;    /* ranges to use, or null */
 };
 
-/* Float32 weights of the band, or of a row of it: in place where they are float32 already, else in scratch. */
-const float *bq_read(const struct bq_plan *plan, const struct bq_source *source, uint64_t first, size_t count, float *scratch);
+/* Float32 weights of a row of the band: in place where they are float32 already, else in scratch. */
 const float *bq_read_row(const struct bq_plan *plan, const struct bq_source *source, uint64_t row, float *scratch);
 
 /* The same of a part: its stride is set to that of what is returned. scratch: BQ_TILE values, or those of a row. */

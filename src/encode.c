@@ -15,6 +15,7 @@
 #include "number.h"
 #include "parameters.h"
 #include "store.h"
+#include "values.h"
 
 /* Everything that the units of one call share. */
 struct job {
@@ -265,15 +266,6 @@ static void count_lost(const struct job *job, const float *x, const float *impor
 	}
 }
 
-static float mean_square(const float *x, uint32_t count)
-{
-	float sum = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		sum += x[i] * x[i];
-	return sum / (float)count;
-}
-
 /* Blocks of one row, or with no importance of any. */
 static void encode_blocks(const struct job *job, const struct bq_fused *fused, const struct bq_context *context, const float *x,
 	const float *importance, size_t count, uint8_t *out)
@@ -296,7 +288,7 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 			const float *weights = bq_importance_row(plan, &job->source, row);
 
 			if (fused->weighting == BQ_WEIGHTED_BY_ROW)
-				context.row_sigma = mean_square(x, plan->cols);
+				context.row_sigma = bq_sum_of_squares(plan->cols, x) / (float)plan->cols;
 			encode_blocks(job, fused, &context, x, weights, plan->cols, out + row * plan->line_nbytes);
 		}
 	} else if (plan->input == BQ_F32) {

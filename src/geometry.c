@@ -52,7 +52,8 @@ uint64_t bq_cell_values(const struct bq_plan *plan)
 	return values;
 }
 
-uint32_t bq_cells_of_rows(const struct bq_plan *plan, const struct bq_level *level, uint32_t nrows)
+/* Cells of a level in the first nrows rows of a unit: whole layers along first_axis. */
+static uint32_t cells_of_rows(const struct bq_plan *plan, const struct bq_level *level, uint32_t nrows)
 {
 	return (uint32_t)cells_of_height(plan, level, nrows / (plan->unit_rows / plan->unit_height));
 }
@@ -119,7 +120,7 @@ static void measure_unit(const struct bq_plan *plan, uint32_t done, struct bq_un
 	unit->nrows = step_rows - done < plan->unit_rows ? step_rows - done : plan->unit_rows;
 	unit->ends_step = done + unit->nrows == step_rows;
 	for (uint32_t i = 0; i < plan->scheme.nscales; i++)
-		unit->ncells[i] = bq_cells_of_rows(plan, &plan->scheme.scale[i], unit->nrows);
+		unit->ncells[i] = cells_of_rows(plan, &plan->scheme.scale[i], unit->nrows);
 }
 
 void bq_first_unit(const struct bq_plan *plan, const struct bq_band *band, struct bq_unit *unit)

@@ -34,9 +34,6 @@ static inline int bq_is_one_unit(const struct bq_scheme *scheme)
 /* The most values of an innermost block. */
 uint64_t bq_cell_values(const struct bq_plan *plan);
 
-/* Cells of a level in the first nrows rows of a unit: whole layers along first_axis. */
-uint32_t bq_cells_of_rows(const struct bq_plan *plan, const struct bq_level *level, uint32_t nrows);
-
 /* Units that begin in a step. */
 uint32_t bq_units_of_step(const struct bq_plan *plan, uint64_t step);
 

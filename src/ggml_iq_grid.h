@@ -21,7 +21,6 @@ struct bq_iq_grid {
 extern const struct bq_iq_grid bq_iq2_xxs_grid, bq_iq2_xs_grid, bq_iq2_s_grid, bq_iq3_xxs_grid, bq_iq3_s_grid, bq_iq1_grid;
 
 #define BQ_IQ_MAX_POINTS 2048
-#define BQ_IQ_MAX_COMBINATIONS 6561 /* 3^8; 8^4 is less */
 
 /* Every point of the grid, coords bytes each: values[level]. */
 void bq_iq_spread(const struct bq_iq_grid *grid, const uint8_t *values, uint8_t *points);

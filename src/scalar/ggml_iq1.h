@@ -11,8 +11,6 @@
 
 #include "ggml_iq.h"
 
-#define BQ_IQ1_MAX_VALUES 32 /* of a sub-block */
-
 /* What level 0, 1, 2 is worth, shifted up and down. */
 static const float bq_iq1_levels[2][3] = { { -0.875f, 0.125f, 1.125f }, { -1.125f, -0.125f, 0.875f } };
 

@@ -24,14 +24,6 @@ static inline void bq_store_levels(const float x[32], float scale, uint8_t out[1
 		out[i] = (uint8_t)(bq_nearest_level(inverse * x[i]) | bq_nearest_level(inverse * x[i + 16]) << 4);
 }
 
-static inline void bq_load_levels(const uint8_t in[16], int8_t levels[32])
-{
-	for (int i = 0; i < 16; i++) {
-		levels[i] = bq_iq4_levels[in[i] & 15];
-		levels[i + 16] = bq_iq4_levels[in[i] >> 4];
-	}
-}
-
 static inline void bq_decode_levels(const uint8_t in[16], float scale, float out[32])
 {
 	for (int i = 0; i < 16; i++) {

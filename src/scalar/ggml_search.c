@@ -20,15 +20,6 @@ void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, u
 		bq_store16(out + halves_at + 2 * i, 0x7E00);
 }
 
-float bq_sum_of_squares(size_t count, const float *x)
-{
-	float sum = 0.0f;
-
-	for (size_t i = 0; i < count; i++)
-		sum += x[i] * x[i];
-	return sum;
-}
-
 float bq_weigh(size_t count, const float *x, const float *importance, float sigma, float *weight)
 {
 	float sum = 0.0f;

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "number.h"
+#include "values.h"
 
 #define BQ_SEARCH_MAX_COUNT 32 /* values in the longest block that is searched */
 
@@ -70,20 +71,6 @@ static inline void bq_unpack_bit_plane(const uint8_t in[32], int shift, uint8_t 
  * NaNs would survive or not, depending on where they stand. */
 void bq_store_nonfinite_block(size_t nbytes, size_t halves_at, size_t nhalves, uint8_t *out);
 
-/* A NaN if there is one. Bits without the sign are in the order of the magnitudes, infinity and NaN on top; of a loop over
- * signed integers that only looks for the largest, compilers make vectors. */
-static inline float bq_largest_magnitude(size_t count, const float *x)
-{
-	int32_t largest = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const int32_t magnitude = (int32_t)(bq_bits(x[i]) & 0x7FFFFFFF);
-
-		largest = magnitude > largest ? magnitude : largest;
-	}
-	return bq_float((uint32_t)largest);
-}
-
 /* The value of the largest magnitude, the first of equals; +0 if all are zero, a NaN if there is one. */
 float bq_first_largest(size_t count, const float *x);
 
@@ -96,16 +83,6 @@ static inline float bq_largest_number(size_t count, const float *x)
 		if (fabsf(x[i]) > fabsf(largest))
 			largest = x[i];
 	return largest;
-}
-
-/* Without an early end, so that compilers make vectors of it. */
-static inline int bq_all_finite(size_t count, const float *x)
-{
-	int finite = 1;
-
-	for (size_t i = 0; i < count; i++)
-		finite &= (bq_bits(x[i]) & BQ_F32_INFINITY) != BQ_F32_INFINITY;
-	return finite;
 }
 
 #define BQ_SUPER_BLOCK 256
@@ -125,8 +102,6 @@ static inline void bq_encode_super_blocks(void (*encode)(const float *x, const f
 			bq_store_nonfinite_block(nbytes, halves_at, nhalves, out);
 	}
 }
-
-float bq_sum_of_squares(size_t count, const float *x);
 
 /* weight = importance * sqrt(sigma + x * x). Returns the sum of the weights. */
 float bq_weigh(size_t count, const float *x, const float *importance, float sigma, float *weight);

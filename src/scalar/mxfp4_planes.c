@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * mxfp4_planes.c - E2M1 codes in pairs, E8M0 scales per 32: the power of two of the largest magnitude, carried.
  */
+#include <math.h>
+
 #include "planes.h"
 
 #define GROUP 32

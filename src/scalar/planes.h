@@ -5,8 +5,8 @@
 #define BQ_PLANES_H
 
 #include "dtype.h"
-#include "ggml_search.h"
 #include "kernels.h"
+#include "values.h"
 
 /* A NaN if there is one. */
 static inline float bq_largest_of_cell(const struct bq_cells *cells, const float *x)

@@ -8,32 +8,13 @@
 #define BQ_SIMD128_GGML_SEARCH_H
 
 #include "../scalar/ggml_search.h"
-#include "number.h"
-
-/* Row r of four becomes lane r of four. */
-static inline void bq_transpose(v128_t row[4])
-{
-	const v128_t low01 = wasm_i32x4_shuffle(row[0], row[1], 0, 4, 1, 5);
-	const v128_t high01 = wasm_i32x4_shuffle(row[0], row[1], 2, 6, 3, 7);
-	const v128_t low23 = wasm_i32x4_shuffle(row[2], row[3], 0, 4, 1, 5);
-	const v128_t high23 = wasm_i32x4_shuffle(row[2], row[3], 2, 6, 3, 7);
-
-	row[0] = wasm_i64x2_shuffle(low01, low23, 0, 2);
-	row[1] = wasm_i64x2_shuffle(low01, low23, 1, 3);
-	row[2] = wasm_i64x2_shuffle(high01, high23, 0, 2);
-	row[3] = wasm_i64x2_shuffle(high01, high23, 1, 3);
-}
+#include "nibbles.h"
+#include "values.h"
 
 /* bq_ggml_scale_code of four. */
 static inline v128_t bq_ggml_scale_codes(v128_t scale)
 {
 	return wasm_v128_bitselect(bq_u32x4_splat(0x7E00), bq_u32x4_f16_from_f32(scale), bq_f32x4_is_nan(scale));
-}
-
-/* Lanes that are NaN or infinite, all ones. */
-static inline v128_t bq_f32x4_nonfinite(v128_t x)
-{
-	return wasm_i32x4_gt(bq_f32x4_magnitude(x), bq_u32x4_splat(0x7F7FFFFF));
 }
 
 /* The f16 codes at the beginning of four consecutive blocks of nbytes. */
@@ -52,22 +33,6 @@ static inline int bq_any_nonfinite_code(v128_t f16)
 	const v128_t exponent = bq_u32x4_splat(0x7C00);
 
 	return wasm_v128_any_true(wasm_i32x4_eq(wasm_v128_and(f16, exponent), exponent));
-}
-
-/* 16 bytes to floats: byte + offset for an offset below 2^22. The bytes become the lowest mantissa bits of 2^23, which
- * is subtracted again: exact, and fewer instructions than extending and converting. */
-static inline void bq_f32x16_from_bytes(v128_t bytes, int offset, v128_t out[4])
-{
-	const v128_t zero = wasm_i32x4_splat(0);
-	const v128_t exponent = bq_u16x8_splat(0x4B00);
-	const v128_t bias = bq_f32x4_splat(8388608.0f - (float)offset);
-	const v128_t low = wasm_i8x16_shuffle(bytes, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-	const v128_t high = wasm_i8x16_shuffle(bytes, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-
-	out[0] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
-	out[1] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
-	out[2] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
-	out[3] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
 }
 
 /* 16 codes below 32 to floats: code + 32, whose upper mantissa bits they become. */
@@ -90,28 +55,6 @@ static inline v128_t bq_lower_addend(v128_t addend, v128_t scale, v128_t *doubt)
 
 	*doubt = wasm_v128_or(*doubt, inexact);
 	return lowered;
-}
-
-/* Four times four int32 to bytes, saturated to 0 .. 255 (through int16). */
-static inline v128_t bq_u8x16_from_i32(const v128_t x[4])
-{
-	return wasm_u8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(x[0], x[1]), wasm_i16x8_narrow_i32x4(x[2], x[3]));
-}
-
-/* Two codes a byte. */
-static inline v128_t bq_join_nibbles(v128_t low, v128_t high)
-{
-	return wasm_v128_or(low, wasm_i16x8_shl(high, 4)); /* high is at most 15: nothing crosses into the next byte */
-}
-
-static inline v128_t bq_low_nibbles(v128_t bytes)
-{
-	return wasm_v128_and(bytes, bq_u8x16_splat(15));
-}
-
-static inline v128_t bq_high_nibbles(v128_t bytes)
-{
-	return wasm_v128_and(wasm_u16x8_shr(bytes, 4), bq_u8x16_splat(15));
 }
 
 /* Four times four numbers to 16 codes from 0 to top, rounded as bq_round_by_magic rounds, beyond 2^22 too, with offset added: the
@@ -186,24 +129,6 @@ static inline v128_t bq_first_largest_of_four(size_t count, const float *x)
 	for (int k = 0; k < 4; k++)
 		extremes[k] = bq_extremes_of_block(count, x + count * (size_t)k);
 	return bq_first_largest_in(count, x, extremes);
-}
-
-/* The largest magnitudes of four consecutive blocks, NaN above infinity. As integers, since bits without the sign are in the
- * order of the magnitudes: six times faster than f32x4.max. */
-static inline v128_t bq_largest_magnitudes_of_four(size_t count, const float *x)
-{
-	const v128_t mask = bq_u32x4_splat(0x7FFFFFFF);
-	v128_t largest[4];
-
-	for (int block = 0; block < 4; block++, x += count) {
-		v128_t most = wasm_v128_and(wasm_v128_load(x), mask);
-
-		for (size_t i = 4; i < count; i += 4)
-			most = wasm_i32x4_max(most, wasm_v128_and(wasm_v128_load(x + i), mask));
-		largest[block] = most;
-	}
-	bq_transpose(largest);
-	return wasm_i32x4_max(wasm_i32x4_max(largest[0], largest[1]), wasm_i32x4_max(largest[2], largest[3]));
 }
 
 /* The least and the highest values of four consecutive blocks of 32. */

@@ -50,6 +50,12 @@ static inline v128_t bq_f32x4_magnitude(v128_t x)
 	return wasm_v128_and(x, bq_u32x4_splat(0x7FFFFFFF));
 }
 
+/* Lanes that are NaN or infinite, all ones. */
+static inline v128_t bq_f32x4_nonfinite(v128_t x)
+{
+	return wasm_i32x4_gt(bq_f32x4_magnitude(x), bq_u32x4_splat(0x7F7FFFFF));
+}
+
 /* Lanes of less than 2^22 in magnitude as the nearest integers, ties to even, with offset added: 1.5 * 2^23, which is 0x4B400000,
  * leaves an integer in the low bits. */
 static inline v128_t bq_i32x4_rounded(v128_t x, int offset)
@@ -268,6 +274,28 @@ static inline v128_t bq_lower_four(v128_t lower, v128_t upper)
 static inline v128_t bq_upper_four(v128_t lower, v128_t upper)
 {
 	return wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+
+/* 16 bytes to floats: byte + offset for an offset below 2^22. The bytes become the lowest mantissa bits of 2^23, which
+ * is subtracted again: exact, and fewer instructions than extending and converting. */
+static inline void bq_f32x16_from_bytes(v128_t bytes, int offset, v128_t out[4])
+{
+	const v128_t zero = wasm_i32x4_splat(0);
+	const v128_t exponent = bq_u16x8_splat(0x4B00);
+	const v128_t bias = bq_f32x4_splat(8388608.0f - (float)offset);
+	const v128_t low = wasm_i8x16_shuffle(bytes, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+	const v128_t high = wasm_i8x16_shuffle(bytes, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+
+	out[0] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
+	out[1] = wasm_f32x4_sub(wasm_i16x8_shuffle(low, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
+	out[2] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 0, 8, 1, 9, 2, 10, 3, 11), bias);
+	out[3] = wasm_f32x4_sub(wasm_i16x8_shuffle(high, exponent, 4, 12, 5, 13, 6, 14, 7, 15), bias);
+}
+
+/* Four times four int32 to bytes, saturated to 0 .. 255 (through int16). */
+static inline v128_t bq_u8x16_from_i32(const v128_t x[4])
+{
+	return wasm_u8x16_narrow_i16x8(wasm_i16x8_narrow_i32x4(x[0], x[1]), wasm_i16x8_narrow_i32x4(x[2], x[3]));
 }
 
 /* Bytes 2 and 3 of sixteen float32, all that a value of an 8-bit format or bfloat16 needs, to four vectors. */

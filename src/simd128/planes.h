@@ -4,9 +4,11 @@
 #ifndef BQ_SIMD128_PLANES_H
 #define BQ_SIMD128_PLANES_H
 
+#include <math.h>
+
 #include "../scalar/planes.h"
-#include "ggml_search.h"
 #include "nibbles.h"
+#include "values.h"
 
 /* A NaN if there is one. */
 static inline float bq_largest_of_cell_simd128(const struct bq_cells *cells, const float *x)
