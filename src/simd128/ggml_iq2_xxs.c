@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * ggml_iq2_xxs.c - iq2_xxs: the scalar search stands in for one of its own; decoding is 8 values at a time.
+ * ggml_iq2_xxs.c - iq2_xxs: scalar/ggml_iq2_xxs.c's search, and decoding in vectors.
  */
 #include "ggml_iq.h"
 
-void bq_encode_iq2_xxs_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
-	uint8_t *out)
-{
-	bq_encode_iq2_xxs_scalar(x, importance, context, nblocks, out);
-}
-
-void bq_decode_iq2_xxs_simd128(const uint8_t *in, size_t nblocks, float *out)
-{
-	bq_iq_decode_simd128(&bq_iq2_xxs_format, in, nblocks, out);
-}
+BQ_IQ_KERNELS(iq2_xxs)
