@@ -100,7 +100,7 @@ void bq_iq1_sort(int count, const float *x, uint8_t *order)
 	}
 }
 
-void bq_iq1_cut_levels(int count, const uint8_t *order, int all_shifts, struct bq_iq1_cut *cut, uint8_t *level)
+void bq_iq1_cut_levels(int count, const uint8_t *order, struct bq_iq1_cut *cut, uint8_t *level)
 {
 	const int turned = cut->scale < 0.0f;
 
@@ -111,11 +111,11 @@ void bq_iq1_cut_levels(int count, const uint8_t *order, int all_shifts, struct b
 	}
 	if (turned) {
 		cut->scale = -cut->scale;
-		cut->shifts = all_shifts - cut->shifts;
+		cut->shifts ^= (1 << count / 8) - 1;
 	}
 }
 
-int bq_iq1_to_grid(int count, const struct bq_iq_tables *tables, const float *x, const float *weight, const int *down,
+int bq_iq1_to_grid(int count, const struct bq_iq_tables *tables, const float *x, const float *weight, const uint8_t *down,
 	const uint8_t *level, float *scale, uint16_t *point)
 {
 	int off = 0;

@@ -82,8 +82,6 @@ static float square_of(const struct sums *sums, const float *level, int i, int j
 	return ((sums->weight[SUB_VALUES] * level[2]) * level[2] + sums->weight[i] * low) + sums->weight[j] * high;
 }
 
-/* The cut with the best fit. Of its shifts bit 1 is that of the first group, bit 0 that of the second: 1 for down. first is
- * -1 if all weights are 0. */
 static struct bq_iq1_cut search_cut(const float *x, const float *weight, const uint8_t *order)
 {
 	struct bq_iq1_cut best = { .first = -1, .fit = -FLT_MAX };
@@ -112,14 +110,6 @@ static struct bq_iq1_cut search_cut(const float *x, const float *weight, const u
 	return best;
 }
 
-static void weigh(const float *x, const float *importance, float sigma, float *weight)
-{
-	for (int i = 0; i < SUB_VALUES; i++)
-		weight[i] = x[i] * x[i];
-	if (importance)
-		bq_weigh(SUB_VALUES, x, importance, sigma, weight);
-}
-
 /* The scale's codes, then the outer scale that fits best to all values. Sub-blocks of zeros take part, as what they are
  * decoded to: point 0, shifted up. */
 static void store_scales(const float *x, const float *importance, float sigma, const float *scale, float largest,
@@ -133,7 +123,7 @@ static void store_scales(const float *x, const float *importance, float sigma, c
 		float weight[SUB_VALUES];
 
 		block->scale[j] = bq_iq_scale_code(inverse, scale[j], 7);
-		weigh(values, importance ? importance + SUB_VALUES * j : NULL, sigma, weight);
+		bq_iq1_weigh(SUB_VALUES, values, importance ? importance + SUB_VALUES * j : NULL, sigma, weight);
 		for (int i = 0; i < SUB_VALUES; i++) {
 			const int group = 2 * j + i / 8;
 			const uint8_t level = tables->points[8 * block->point[group] + i % 8];
@@ -148,45 +138,11 @@ static void store_scales(const float *x, const float *importance, float sigma, c
 	block->outer = bq_ggml_scale_code(outer * 1.1125f);
 }
 
-static int search(const float *x, const float *importance, const void *buffer, struct bq_iq_block *block)
+static const struct bq_iq1_rule rule = { .sub_values = SUB_VALUES, .tiny = 1e-7f, .cut = search_cut, .store = store_scales };
+
+static int search(const float *x, const float *importance, const void *tables, struct bq_iq_block *block)
 {
-	const struct bq_iq_tables tables = bq_iq_tables_in(&bq_iq1_grid, buffer);
-	const float sigma = 2.0f * bq_sum_of_squares(BQ_IQ_VALUES, x) / BQ_IQ_VALUES;
-	float scale[SUB_BLOCKS] = { 0 }, largest = 0.0f;
-
-	if (!isfinite(sigma))
-		return 0;
-	for (int j = 0; j < SUB_BLOCKS; j++) {
-		const float *values = x + SUB_VALUES * j;
-		float weight[SUB_VALUES];
-		uint8_t order[SUB_VALUES], level[SUB_VALUES];
-
-		if (bq_iq1_largest(SUB_VALUES, values) < 1e-7f)
-			continue;
-		weigh(values, importance ? importance + SUB_VALUES * j : NULL, sigma, weight);
-		bq_iq1_sort(SUB_VALUES, values, order);
-
-		struct bq_iq1_cut cut = search_cut(values, weight, order);
-
-		if (cut.first < 0)
-			continue;
-		bq_iq1_cut_levels(SUB_VALUES, order, 3, &cut, level);
-
-		const int down[2] = { cut.shifts >> 1, cut.shifts & 1 };
-
-		if (!bq_iq1_to_grid(SUB_VALUES, &tables, values, weight, down, level, &cut.scale, block->point + 2 * j))
-			return 0;
-		scale[j] = cut.scale;
-		largest = largest > cut.scale ? largest : cut.scale;
-		block->signs[2 * j] = (uint8_t)down[0];
-		block->signs[2 * j + 1] = (uint8_t)down[1];
-	}
-	if (largest == 0.0f) {
-		memset(block->signs, 0, sizeof(block->signs));
-		return 1;
-	}
-	store_scales(x, importance, sigma, scale, largest, &tables, block);
-	return 1;
+	return bq_iq1_search(&rule, x, importance, tables, block);
 }
 
 void bq_encode_iq1_m_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,

@@ -50,7 +50,7 @@ const struct bq_iq_format bq_iq1_s_format = {
 	.values = BQ_IQ1_VALUES,
 };
 
-/* The cut with the best fit; its shift is 0 for up, 1 for down. first is -1 if all weights are 0. */
+/* All four groups have one shift. */
 static struct bq_iq1_cut search_cut(const float *x, const float *weight, const uint8_t *order)
 {
 	struct bq_iq1_cut best = { .first = -1, .fit = -FLT_MAX };
@@ -66,7 +66,7 @@ static struct bq_iq1_cut search_cut(const float *x, const float *weight, const u
 				const float *level = bq_iq1_levels[down];
 				const float low = weights[i], middle = weights[j] - weights[i], high = weights[SUB_VALUES] - weights[j];
 
-				bq_iq1_try(&best, i, j, down,
+				bq_iq1_try(&best, i, j, down ? 15 : 0,
 					(products[i] * level[0] + (products[j] - products[i]) * level[1]) +
 						(products[SUB_VALUES] - products[j]) * level[2],
 					((low * level[0]) * level[0] + (middle * level[1]) * level[1]) + (high * level[2]) * level[2]);
@@ -74,46 +74,22 @@ static struct bq_iq1_cut search_cut(const float *x, const float *weight, const u
 	return best;
 }
 
-static int search(const float *x, const float *importance, const void *buffer, struct bq_iq_block *block)
+static void store_scales(const float *x, const float *importance, float sigma, const float *scale, float largest,
+	const struct bq_iq_tables *tables, struct bq_iq_block *block)
 {
-	const struct bq_iq_tables tables = bq_iq_tables_in(&bq_iq1_grid, buffer);
-	const float sigma = 2.0f * bq_sum_of_squares(BQ_IQ_VALUES, x) / BQ_IQ_VALUES;
-	float scale[SUB_BLOCKS] = { 0 }, largest = 0.0f;
-
-	if (!isfinite(sigma))
-		return 0;
-	for (int j = 0; j < SUB_BLOCKS; j++, x += SUB_VALUES, importance += SUB_VALUES) {
-		float weight[SUB_VALUES];
-		uint8_t order[SUB_VALUES], level[SUB_VALUES];
-
-		if (bq_iq1_largest(SUB_VALUES, x) < 1e-12f)
-			continue;
-		bq_weigh(SUB_VALUES, x, importance, sigma, weight);
-		bq_iq1_sort(SUB_VALUES, x, order);
-
-		struct bq_iq1_cut cut = search_cut(x, weight, order);
-
-		if (cut.first < 0)
-			continue;
-		bq_iq1_cut_levels(SUB_VALUES, order, 1, &cut, level);
-		if (!bq_iq1_to_grid(SUB_VALUES, &tables, x, weight,
-			    (int[]){ cut.shifts, cut.shifts, cut.shifts, cut.shifts }, level, &cut.scale, block->point + 4 * j))
-			return 0;
-		scale[j] = cut.scale;
-		largest = largest > cut.scale ? largest : cut.scale;
-		memset(block->signs + 4 * j, cut.shifts, 4);
-	}
-	if (largest == 0.0f) {
-		memset(block->signs, 0, sizeof(block->signs));
-		return 1;
-	}
-
 	const float outer = largest / 15.0f;
 
+	(void)x, (void)importance, (void)sigma, (void)tables;
 	block->outer = bq_ggml_scale_code(outer * 1.125f);
 	for (int j = 0; j < SUB_BLOCKS; j++)
 		block->scale[j] = bq_iq_scale_code(1.0f / outer, scale[j], 7);
-	return 1;
+}
+
+static const struct bq_iq1_rule rule = { .sub_values = SUB_VALUES, .tiny = 1e-12f, .cut = search_cut, .store = store_scales };
+
+static int search(const float *x, const float *importance, const void *tables, struct bq_iq_block *block)
+{
+	return bq_iq1_search(&rule, x, importance, tables, block);
 }
 
 void bq_encode_iq1_s_scalar(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
