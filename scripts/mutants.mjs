@@ -113,7 +113,7 @@ export const mutants = [
 	['src/scalar/ggml_iq3_s.c', ' && !correct', ' && correct', 'correct and not'],
 	['src/scalar/ggml_iq.c', '(1 << count / 8) - 1', '0', 'shifts that stay where the scale turns'],
 	['src/scalar/ggml_iq.c', '> x[i]; at--', '>= x[i]; at--', 'of equals the last comes first'],
-	['src/scalar/ggml_iq.c', '(groups - 1 - g)', 'g', 'the shift of the other group'],
+	['src/scalar/ggml_iq1.h', '(groups - 1 - g)', 'g', 'the shift of the other group'],
 	['src/scalar/ggml_iq1_s.c', 'down < 2', 'down < 1', 'only shifts up'],
 	['src/scalar/ggml_iq1_s.c', 'outer * 1.125f', 'outer * 1.12f', 'the factor of the stored scale'],
 	['src/scalar/ggml_iq1_m.c', 'shifts < 4', 'shifts < 3', 'one combination of shifts less'],
