@@ -197,7 +197,7 @@ export const mutants = [
 	],
 	['src/simd128/ggml_k32.h', 'wasm_u16x8_shr(bytes, 2)', 'wasm_u16x8_shr(bytes, 4)', 'upper bits of scales'],
 	[
-		'src/simd128/ggml_block32_min.h',
+		'src/simd128/ggml_block32.h',
 		'wasm_i32x4_gt(scale_codes,',
 		'wasm_i32x4_lt(scale_codes,',
 		'scales that are not finite',
@@ -222,7 +222,7 @@ export const mutants = [
 		'whose extremes',
 	],
 	[
-		'src/simd128/ggml_block32_min.h',
+		'src/simd128/ggml_block32.h',
 		'wasm_v128_or(extremes.positive, wasm_v128_not(extremes.negative))',
 		'extremes.positive',
 		'the least of positive values',

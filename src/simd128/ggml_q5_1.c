@@ -2,7 +2,7 @@
  * ggml_q5_1.c - q5_1 in batches of four blocks, with importance of sixteen.
  */
 #include "kernels.h"
-#include "ggml_block32_min.h"
+#include "ggml_block32.h"
 
 void bq_encode_q5_1_simd128(const float *x, const float *importance, const struct bq_context *context, size_t nblocks,
 	uint8_t *out)
