@@ -163,27 +163,53 @@ extern const struct bq_kernels bq_kernels_simd128;
 	void bq_pack_nibbles_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
 	void bq_unpack_nibbles_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
 	void bq_pack_sixes_##isa(const uint8_t *codes, size_t count, uint8_t *out); \
-	void bq_unpack_sixes_##isa(const uint8_t *in, size_t count, uint8_t *codes); \
-	bq_encode_blocks bq_encode_q8_0_##isa, bq_encode_q4_0_##isa, bq_encode_q5_0_##isa, bq_encode_q4_k_##isa, \
-		bq_encode_q4_1_##isa, bq_encode_q5_1_##isa, bq_encode_q6_k_##isa, bq_encode_q5_k_##isa, \
-		bq_encode_q2_k_##isa, bq_encode_q3_k_##isa, bq_encode_q1_0_##isa, bq_encode_q2_0_##isa, \
-		bq_encode_tq1_0_##isa, bq_encode_tq2_0_##isa, bq_encode_mxfp4_##isa, bq_encode_nvfp4_##isa, \
-		bq_encode_iq4_nl_##isa, bq_encode_iq4_xs_##isa, bq_encode_iq2_xxs_##isa, bq_encode_iq2_xs_##isa, \
-		bq_encode_iq2_s_##isa, bq_encode_iq3_xxs_##isa, bq_encode_iq3_s_##isa, bq_encode_iq1_s_##isa, \
-		bq_encode_iq1_m_##isa; \
-	bq_decode_blocks bq_decode_q8_0_##isa, bq_decode_q4_0_##isa, bq_decode_q5_0_##isa, bq_decode_q4_k_##isa, \
-		bq_decode_q4_1_##isa, bq_decode_q5_1_##isa, bq_decode_q6_k_##isa, bq_decode_q5_k_##isa, \
-		bq_decode_q2_k_##isa, bq_decode_q3_k_##isa, bq_decode_q1_0_##isa, bq_decode_q2_0_##isa, \
-		bq_decode_tq1_0_##isa, bq_decode_tq2_0_##isa, bq_decode_mxfp4_##isa, bq_decode_nvfp4_##isa, \
-		bq_decode_iq4_nl_##isa, bq_decode_iq4_xs_##isa, bq_decode_iq2_xxs_##isa, bq_decode_iq2_xs_##isa, \
-		bq_decode_iq2_s_##isa, bq_decode_iq3_xxs_##isa, bq_decode_iq3_s_##isa, bq_decode_iq1_s_##isa, \
-		bq_decode_iq1_m_##isa; \
-	bq_encode_cells bq_encode_int8_planes_##isa, bq_encode_fp8_planes_##isa, bq_encode_nvfp4_planes_##isa, \
-		bq_encode_mxfp4_planes_##isa; \
-	bq_decode_cells bq_decode_int8_planes_##isa, bq_decode_fp8_planes_##isa, bq_decode_nvfp4_planes_##isa, \
-		bq_decode_mxfp4_planes_##isa;
+	void bq_unpack_sixes_##isa(const uint8_t *in, size_t count, uint8_t *codes);
 
 BQ_DECLARE_KERNELS(scalar)
 BQ_DECLARE_KERNELS(simd128)
+
+/* The fused kernels, a line each: of blocks with what their encoders heed and the grid whose tables they need, and of planes. */
+#define BQ_BLOCK_KERNELS(X) \
+	X(Q8_0, q8_0, BQ_UNWEIGHTED, NULL) \
+	X(Q4_0, q4_0, BQ_WEIGHTED_BY_ROW, NULL) \
+	X(Q5_0, q5_0, BQ_WEIGHTED_BY_ROW, NULL) \
+	X(Q4_K, q4_k, BQ_WEIGHTED, NULL) \
+	X(Q4_1, q4_1, BQ_WEIGHTED_BY_ROW, NULL) \
+	X(Q5_1, q5_1, BQ_WEIGHTED_BY_ROW, NULL) \
+	X(Q6_K, q6_k, BQ_WEIGHTED, NULL) \
+	X(Q5_K, q5_k, BQ_WEIGHTED, NULL) \
+	X(Q2_K, q2_k, BQ_WEIGHTED, NULL) \
+	X(Q3_K, q3_k, BQ_WEIGHTED, NULL) \
+	X(Q1_0, q1_0, BQ_UNWEIGHTED, NULL) \
+	X(Q2_0, q2_0, BQ_UNWEIGHTED, NULL) \
+	X(TQ1_0, tq1_0, BQ_UNWEIGHTED, NULL) \
+	X(TQ2_0, tq2_0, BQ_UNWEIGHTED, NULL) \
+	X(MXFP4, mxfp4, BQ_UNWEIGHTED, NULL) \
+	X(NVFP4, nvfp4, BQ_UNWEIGHTED, NULL) \
+	X(IQ4_NL, iq4_nl, BQ_WEIGHTED, NULL) \
+	X(IQ4_XS, iq4_xs, BQ_WEIGHTED, NULL) \
+	X(IQ2_XXS, iq2_xxs, BQ_WEIGHTED_ALWAYS, &bq_iq2_xxs_grid) \
+	X(IQ2_XS, iq2_xs, BQ_WEIGHTED_ALWAYS, &bq_iq2_xs_grid) \
+	X(IQ2_S, iq2_s, BQ_WEIGHTED, &bq_iq2_s_grid) \
+	X(IQ3_XXS, iq3_xxs, BQ_WEIGHTED, &bq_iq3_xxs_grid) \
+	X(IQ3_S, iq3_s, BQ_WEIGHTED, &bq_iq3_s_grid) \
+	X(IQ1_S, iq1_s, BQ_WEIGHTED_ALWAYS, &bq_iq1_grid) \
+	X(IQ1_M, iq1_m, BQ_WEIGHTED, &bq_iq1_grid)
+
+#define BQ_PLANES_KERNELS(X) \
+	X(INT8_PLANES, int8_planes) \
+	X(FP8_PLANES, fp8_planes) \
+	X(NVFP4_PLANES, nvfp4_planes) \
+	X(MXFP4_PLANES, mxfp4_planes)
+
+#define BQ_DECLARE_BLOCKS(TYPE, name, weighting, grid) \
+	bq_encode_blocks bq_encode_##name##_scalar, bq_encode_##name##_simd128; \
+	bq_decode_blocks bq_decode_##name##_scalar, bq_decode_##name##_simd128;
+#define BQ_DECLARE_PLANES(TYPE, name) \
+	bq_encode_cells bq_encode_##name##_scalar, bq_encode_##name##_simd128; \
+	bq_decode_cells bq_decode_##name##_scalar, bq_decode_##name##_simd128;
+
+BQ_BLOCK_KERNELS(BQ_DECLARE_BLOCKS)
+BQ_PLANES_KERNELS(BQ_DECLARE_PLANES)
 
 #endif
