@@ -148,7 +148,12 @@ export const mutants = [
 	['src/scalar/ggml_e2m1.h', 'distance < least', 'distance <= least', 'the last of equals'],
 	['src/scalar/ggml_ternary.h', '256 * number + 242', '256 * number + 241', 'trits rounded down'],
 	['src/scalar/ggml_q1_0.c', 'x[i] >= 0.0f', 'x[i] > 0.0f', "q1_0's zeros"],
-	['src/scalar/ggml_search.c', '| in[j] >> 6 << 4', '| in[j] >> 6 << 5', "the upper bits of q4_k's scales"],
+	[
+		'src/scalar/ggml_search.c',
+		'(scale >> 6 & 0x03030303u) << 4',
+		'(scale >> 6 & 0x03030303u) << 5',
+		"the upper bits of q4_k's scales",
+	],
 	['src/scalar/ggml_search_min.c', '{ -1.0f, 0.1f, 20, 0 }', '{ -1.0f, 0.1f, 19, 0 }', 'one candidate less'],
 	['src/scalar/ggml_search_min.c', '{ -0.9f, 0.05f, 36, 0 }', '{ -0.9f, 0.05f, 35, 0 }', 'one candidate less'],
 	['src/scalar/ggml_search_min.c', 'candidate_low > 0.0f', 'candidate_low > 0.001f', 'a min below zero'],

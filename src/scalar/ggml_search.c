@@ -60,12 +60,13 @@ void bq_pack_scales_and_mins(const uint8_t *scales, const uint8_t *mins, uint8_t
 	}
 }
 
+/* Four bytes at a time. */
 void bq_unpack_scales_and_mins(const uint8_t *in, uint8_t *scales, uint8_t *mins)
 {
-	for (int j = 0; j < 4; j++) {
-		scales[j] = in[j] & 63;
-		mins[j] = in[j + 4] & 63;
-		scales[j + 4] = (uint8_t)((in[j + 8] & 15) | in[j] >> 6 << 4);
-		mins[j + 4] = (uint8_t)(in[j + 8] >> 4 | in[j + 4] >> 6 << 4);
-	}
+	const uint32_t scale = bq_load32(in), min = bq_load32(in + 4), halves = bq_load32(in + 8);
+
+	bq_store32(scales, scale & 0x3F3F3F3Fu);
+	bq_store32(mins, min & 0x3F3F3F3Fu);
+	bq_store32(scales + 4, (halves & 0x0F0F0F0Fu) | (scale >> 6 & 0x03030303u) << 4);
+	bq_store32(mins + 4, (halves >> 4 & 0x0F0F0F0Fu) | (min >> 6 & 0x03030303u) << 4);
 }
