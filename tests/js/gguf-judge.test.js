@@ -145,7 +145,9 @@ test("llama.cpp's library and we make the same of new inputs", { skip }, async (
 	let same = 0;
 	for (const [i, { input, name, output, tensorType, weights }] of jobs.entries()) {
 		const what = `${input} ${name}${weights ? ', weighted' : ''}`;
-		const ours = quantized(INPUTS[input].model, { scheme: name, imatrix: weights ?? undefined });
+		// Of some weights nvfp4's scales are beyond E4M3.
+		const options = { scheme: name, imatrix: weights ?? undefined, overflow: 'allow' };
+		const ours = quantized(INPUTS[input].model, options);
 		if (said[i] !== 0) {
 			await assert.rejects(ours, BlockQuantError, `${what}: llama.cpp says ${said[i]}`);
 			refused.push(what);
