@@ -178,7 +178,6 @@ struct vector {
 };
 
 /* From the tests of compressed-tensors, cubek (Burn) and ggml's definitions; PyTorch for what is out of range. */
-/* clang-format off */
 static const struct vector vectors[] = {
 	{ BQ_F16, 0, 0 }, { BQ_F16, 0x80000000, 0x8000 }, { BQ_F16, 1, 0 }, { BQ_F16, 0x807FFFFF, 0x8000 },
 	{ BQ_F16, 0x33000000, 0 }, { BQ_F16, 0x33000001, 1 }, { BQ_F16, 0x477FEFFF, 0x7BFF },
@@ -236,7 +235,6 @@ static const struct vector vectors[] = {
 	{ BQ_GGML_UE4M3, 0x7F800000, 0x7E }, { BQ_GGML_UE4M3, 0xFF800000, 0 }, { BQ_GGML_UE4M3, 1, 0 },
 	{ BQ_GGML_UE4M3, 0x3F7FFFFF, 0x38 },
 };
-/* clang-format on */
 
 static void encoding_gives_the_specs_codes(const struct bq_kernels *row)
 {
@@ -249,7 +247,6 @@ static void encoding_gives_the_specs_codes(const struct bq_kernels *row)
 }
 
 /* Here bits is what the code decodes to. */
-/* clang-format off */
 static const struct vector special_codes[] = {
 	{ BQ_F16, 0x7F800000, 0x7C00 }, { BQ_F16, 0xFF800000, 0xFC00 }, { BQ_F16, 0x7FC02000, 0x7C01 },
 	{ BQ_F16, 0xFFFFE000, 0xFFFF }, { BQ_F16, 0x33800000, 0x0001 }, { BQ_F16, 0x80000000, 0x8000 },
@@ -266,7 +263,6 @@ static const struct vector special_codes[] = {
 	{ BQ_GGML_UE4M3, 0x43700000, 0xFF }, { BQ_GGML_UE4M3, 0x43600000, 0x7E }, { BQ_GGML_UE4M3, 0x3A800000, 1 },
 	{ BQ_GGML_UE4M3, 0x3F000000, 0x38 },
 };
-/* clang-format on */
 
 static void special_codes_decode_as_the_specs_say(const struct bq_kernels *row)
 {

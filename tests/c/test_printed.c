@@ -13,7 +13,6 @@ struct static_case {
 	float values[24];
 };
 
-/* clang-format off */
 static const struct static_case static_cases[] = {
 	{ "int4 tensor", { .value = BQ_I4, .nscales = 1, .scale = { { BQ_INPUT, TENSOR } } }, 1, { 3.0625f },
 		{ 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6, 7, 7, 7, 7 },
@@ -40,7 +39,6 @@ static const struct static_case static_cases[] = {
 		{ 0, 1.0234375f, 2.046875f, 3.28125f, 3.28125f, 4.9375f, 5.46875f, 8.1875f, 8.1875f, 10.6875f, 10.6875f, 10.6875f,
 			9.875f, 14.75f, 14.75f, 16.375f, 16.375f, 16.375f, 19.75f, 19.75f, 19.75f, 23, 23, 23 } },
 };
-/* clang-format on */
 
 /* 0 to 23 in bfloat16, 4 x 6. */
 static void static_weights_quantize_as_in_the_references_tests(void)
@@ -150,7 +148,6 @@ struct parameters {
 	int8_t zeros[4];
 };
 
-/* clang-format off */
 static const struct parameters parameter_cases[] = {
 	{ "int8", BQ_I8, 0, BQ_INPUT, BQ_F32, { .01568627543747425f, .007843137718737125f, .0235294122248888f, 0x1p-23f }, { 0 } },
 	{ "int8 bf16", BQ_I8, 0, BQ_INPUT, BQ_BF16, { .0157470703125f, .00787353515625f, .0235595703125f, .0078125f }, { 0 } },
@@ -165,7 +162,6 @@ static const struct parameters parameter_cases[] = {
 		{ .004464285913854837f, .0022321429569274187f, .0066964286379516125f, 0x1p-23f }, { 0 } },
 	{ "fp4 in e4m3", BQ_F4E2M1, 0, BQ_F8E4M3, BQ_F32, { .34375f, .171875f, .5f, .125f }, { 0 } },
 };
-/* clang-format on */
 
 static const float pair_lo[4] = { -1, 0.5f, -3, 0 }, pair_hi[4] = { 2, 1, -1, 0 };
 

@@ -72,7 +72,6 @@ struct end_to_end {
 	const char *codes, *scale_codes;
 };
 
-/* clang-format off */
 static const struct end_to_end waves[] = {
 	{ "nvfp4 f32", { .value = BQ_F4E2M1, .nscales = 2, .scale = { { BQ_F8E4M3, GROUP(16) }, { BQ_F32, TENSOR } },
 			.layout = BQ_LAYOUT_NVFP4_PACK_QUANTIZED }, BQ_F32, 0, 0, { 0 }, { 0 },
@@ -117,7 +116,6 @@ static const struct end_to_end waves[] = {
 	{ "mxfp8 bf16", { .value = BQ_F8E4M3, .nscales = 1, .scale = { { BQ_E8M0, GROUP(32) } }, .layout = BQ_LAYOUT_MXFP8_QUANTIZED },
 		BQ_BF16, 0, 0, { 0 }, { 0 }, "7177747062ecf7f9f06f79776dd9eef4f8f269797970e7f2f4f4f060777a73e6", "78" },
 };
-/* clang-format on */
 
 /* Printed with nine digits: the nearest number of the dtype. */
 static int near(float got, float printed)
