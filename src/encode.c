@@ -13,6 +13,7 @@
 #include "codes.h"
 #include "dtype.h"
 #include "number.h"
+#include "overflow.h"
 #include "parameters.h"
 #include "store.h"
 #include "values.h"
@@ -195,83 +196,12 @@ static void encode_cells(const struct job *job, bq_encode_cells *encode)
 	job->report->fused_values += job->source.band->nvalues;
 }
 
-/* Whether an f16 field of the blocks is infinite or NaN: with one more its exponent goes over into the sign. */
-static int any_overflow(const struct bq_layout *layout, const uint8_t *blocks, uint64_t nblocks)
-{
-	const uint8_t *const end = blocks + nblocks * layout->block_nbytes;
-	uint32_t any = 0;
-
-	for (const uint8_t *half = blocks + layout->halves_at; layout->halves == 1 && half < end; half += layout->block_nbytes)
-		any |= (bq_load16(half) & 0x7C00u) + 0x0400;
-	for (const uint8_t *two = blocks + layout->halves_at; layout->halves == 2 && two < end; two += layout->block_nbytes)
-		any |= (bq_load32(two) & 0x7C007C00u) + 0x04000400;
-	if (layout->scattered_half)
-		for (const uint8_t *block = blocks; block < end; block += layout->block_nbytes)
-			any |= (layout->scattered_half(block) & 0x7C00u) + 0x0400;
-	return (any & 0x80008000u) != 0;
-}
-
-static float magnitude(float a, float b)
-{
-	return fabsf(a) > fabsf(b) ? fabsf(a) : fabsf(b);
-}
-
-/* The largest magnitude that blocks of a scheme stand for: every code at its end. */
-static float reach_of(const struct bq_plan *plan)
-{
-	float lowest, highest, reach;
-
-	bq_code_range(plan, &lowest, &highest);
-	reach = magnitude(lowest, highest);
-	for (uint32_t i = 0; i < plan->scheme.nscales; i++)
-		reach *= magnitude(bq_dtype(plan->scheme.scale[i].dtype)->min, bq_dtype(plan->scheme.scale[i].dtype)->max);
-	return reach;
-}
-
-/* Importance times the square of a block's largest weight, or 1: up to here no search that gives nothing where its sums
- * overflow squares one of 2^64 or more. Of iq1_s, 32 weights: 32 * sqrt(3) * 1.125 * this; of iq1_m, 16: * 3.125. */
-#define HEAVIEST 0x1p57f
-#define BLOCKS 64 /* looked at in one go */
-
-/* Counts the blocks of finite weights that are lost: importance is too large for sums, or a weight for the scales. Mostly the
- * outermost scale, in f16, then is not finite. Where it follows from others, sums that overflowed can have made those 0 or NaN
- * and left it out; E4M3 saturates. */
-static void count_lost(const struct job *job, const float *x, const float *importance, size_t count, const uint8_t *blocks)
-{
-	const struct bq_layout *layout = job->store.layout;
-	const struct bq_scheme *scheme = &job->encoder.plan->scheme;
-	const size_t group = scheme->scale[scheme->nscales - 1].edge[0];
-	const int has_halves = layout->halves || layout->scattered_half;
-	const float reach = has_halves && scheme->nscales == 1 ? INFINITY : reach_of(job->encoder.plan);
-
-	if (!importance && isinf(reach) && !any_overflow(layout, blocks, count / layout->block_values))
-		return;
-	for (size_t first = 0; first < count; first += BLOCKS * group) {
-		const size_t here = count - first < BLOCKS * group ? count - first : BLOCKS * group;
-		float lo[BLOCKS] = { 0 }, hi[BLOCKS] = { 0 }, heaviest[BLOCKS] = { 0 };
-
-		job->encoder.kernels->range(x + first, here, group, bq_skips_nan(&job->encoder), lo, hi);
-		if (importance)
-			job->encoder.kernels->extreme(importance + first, here, group, heaviest);
-		for (size_t b = 0; b < here / group; b++) {
-			const float most = magnitude(magnitude(lo[b], hi[b]), 1);
-
-			if (!isfinite(lo[b]) || !isfinite(hi[b]))
-				continue;
-			if (most <= reach && heaviest[b] * most * most > HEAVIEST)
-				job->report->heavy_blocks++;
-			else if (most > reach || (has_halves && any_overflow(layout, blocks + (first / group + b) * layout->block_nbytes, 1)))
-				job->report->overflow_blocks++;
-		}
-	}
-}
-
 /* Blocks of one row, or with no importance of any. */
 static void encode_blocks(const struct job *job, const struct bq_fused *fused, const struct bq_context *context, const float *x,
 	const float *importance, size_t count, uint8_t *out)
 {
 	fused->encode(x, importance, context, count / job->store.layout->block_values, out);
-	count_lost(job, x, importance, count, out);
+	bq_count_lost(&job->encoder, job->store.layout, x, importance, count, out, job->report);
 }
 
 static void encode_fused(const struct job *job, const struct bq_fused *fused)
@@ -303,7 +233,7 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 	}
 	job->report->fused_values += job->source.band->nvalues;
 	/* A weight that is not finite leaves no f16 field of its block finite: mostly there is nothing to look for. */
-	if ((!layout->halves && !layout->scattered_half) || any_overflow(layout, out, job->source.band->nvalues / layout->block_values))
+	if ((!layout->halves && !layout->scattered_half) || bq_any_overflow(layout, out, job->source.band->nvalues / layout->block_values))
 		count_nonfinite(plan, job->source.band, job->source.weights, job->report);
 }
 
