@@ -134,7 +134,12 @@ export const mutants = [
 		'heaviest[b] * most > HEAVIEST',
 		'weights that count once',
 	],
-	['src/overflow.c', 'magnitude(magnitude(lo[b], hi[b]), 1)', 'magnitude(lo[b], hi[b])', 'importance of small weights'],
+	[
+		'src/overflow.c',
+		'magnitude(magnitude(lo[b], hi[b]), 1)',
+		'magnitude(lo[b], hi[b])',
+		'importance of small weights',
+	],
 	['src/overflow.c', '!isfinite(lo[b]) ||', '', 'an infinity as an overflow'],
 	['src/encode.c', 'return any >> 31;', 'return 0;', 'weights that are not finite, in ranges that show them'],
 	['src/encode.c', '!bq_skips_nan(&job->encoder)', '1', 'a NaN that ranges pass over'],
