@@ -56,19 +56,22 @@ function printDecoders(rows) {
 	console.log(`  ${decoders.map((row) => `${row.preset} ${(row['wasm simd128'] / copy).toFixed(2)}`).join(', ')}`);
 }
 
-/** @param {any[]} rows */
-function printGeneric(rows) {
-	const pairs = rows
-		.filter(({ path, op }) => path === 'generic' && op === 'encode')
+/** @param {any[]} rows @param {'encode' | 'decode'} op */
+function printGeneric(rows, op) {
+	const own = rows.filter((row) => row.op === op);
+	const pairs = own
+		.filter(({ path }) => path === 'generic')
 		.map((generic) => ({
 			generic,
-			fused: rows.find((row) => row.preset === generic.preset && row.path === 'fused' && row.op === 'encode'),
+			fused: own.find(({ preset, path }) => preset === generic.preset && path === 'fused'),
 		}))
 		.filter(({ fused }) => fused);
 	if (pairs.length === 0) return;
-	console.log(`\ngeneric path over the fused kernel, wasm simd128, encode (aim ${GENERIC})`);
+	const ratios = pairs.map(
+		({ generic, fused }) => `${generic.preset} ${(generic['wasm simd128'] / fused['wasm simd128']).toFixed(2)}`,
+	);
 	console.log(
-		`  ${pairs.map(({ generic, fused }) => `${generic.preset} ${(generic['wasm simd128'] / fused['wasm simd128']).toFixed(2)}`).join(', ')}`,
+		`\ngeneric path over the fused kernel, wasm simd128, ${op} (aim for q4_0 ${GENERIC})\n  ${ratios.join(', ')}`,
 	);
 }
 
@@ -76,5 +79,6 @@ function printGeneric(rows) {
 export function printTargets(rows) {
 	printEncoders(rows);
 	printDecoders(rows);
-	printGeneric(rows);
+	printGeneric(rows, 'encode');
+	printGeneric(rows, 'decode');
 }
