@@ -32,7 +32,8 @@ import { safetensors } from './safetensors/container.js';
  * @property {(model: Model, files: OutputFile[]) => { name: string, bytes: Uint8Array } | null} index of the files written
  * @property {(dtype: 'f32' | 'f16' | 'bf16') => any} plainStamp what the layout says of a model whose weights are decoded
  * @property {(decided: import('./model/plan.js').Plan, config?: string | Uint8Array | null) =>
- *   { config: string | null, quantizationConfig: object | null, warnings: string[] }} quantizedConfig
+ *   { config: string | null, quantizationConfig: object | null }} quantizedConfig
+ * @property {(decided: import('./model/plan.js').Plan) => string[]} needOfConfig why readers of what is planned must have a config.json
  * @property {(config?: string | Uint8Array | null) => string | null} plainConfig
  */
 

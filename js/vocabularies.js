@@ -15,7 +15,13 @@ import { SCHEME_FIELDS, structOfScheme } from './scheme/read.js';
 
 /** One row for each vocabulary but ours: fields, or words for a value, that it alone has. @type {{ keys: string[], values?: string[], read: (json: any) => Scheme }[]} */
 const VOCABULARIES = [
-	{ keys: ['weights', 'num_bits'], read: fromCompressedTensors },
+	{
+		keys: [
+			...['weights', 'input_activations', 'output_activations', 'targets', 'num_bits', 'type', 'strategy'],
+			...['group_size', 'block_structure', 'actorder', 'zp_dtype', 'observer_kwargs'],
+		],
+		read: fromCompressedTensors,
+	},
 	{
 		keys: [
 			...['dtype', 'qscheme', 'qformulation', 'granularity', 'qparam_qspec', 'scale_dtype'],
@@ -64,9 +70,11 @@ export function schemeOfJson(json) {
 			(typeof json.value === 'string' && values?.includes(json.value.toUpperCase())),
 	);
 	if (vocabulary) return vocabulary.read(json);
-	const [first] = Object.keys(json);
-	if (first !== undefined && !Object.keys(json).some((key) => OWN.includes(key)))
-		throw new BlockQuantError('bad-scheme', `scheme.${first}: a field of no vocabulary${didYouMean(first, KEYS)}`);
+	const fields = Object.keys(json);
+	if (fields.length && !fields.some((key) => OWN.includes(key))) {
+		const said = fields.map((key) => `scheme.${key}: a field of no vocabulary${didYouMean(key, KEYS)}`);
+		throw new BlockQuantError('bad-scheme', said.join('; '));
+	}
 	const scheme = /** @type {any} */ (isObject(json.scheme) ? json.scheme : json);
 	structOfScheme(scheme);
 	const misnamed = nameProblem(scheme);

@@ -12,7 +12,7 @@ export const mutants = [
 	['src/scalar/encode.c', 'v / q->scale[cell]', 'v * (1 / q->scale[cell])', 'the reciprocal rounds twice'],
 	['src/scalar/encode.c', 'v = bq_round_to(q->work, v);', 'v = v + 0;', 'quotients keep float32'],
 	['src/scalar/encode.c', 'distance < least', 'distance <= least', 'the last of equal products'],
-	['src/simd128/decode.c', 'd->min ? MIN : d->zero', 'd->zero', 'mins that are not subtracted'],
+	['src/simd128/decode.c', 'd->zero ? MIN : ANY', 'd->zero ? ZERO : ANY', 'mins that are not subtracted'],
 	['src/simd128/decode.c', 'd->work != BQ_F32 || d->result', 'd->result', 'products keep float32'],
 	['src/simd128/decode.c', '!is_finite(d->scale[cell])', '0', 'NaN of either sign'],
 	['src/simd128/decode.c', '!is_finite(d->min[cell])', '0', 'NaN of either sign, of infinities'],

@@ -95,7 +95,7 @@ function addQuantize(root) {
 		.addHelpText('after', '\nPatterns are regular expressions as Python has them, searched anywhere in a name.')
 		.requiredOption(
 			'--scheme <name|file.json>',
-			'a name (`blockquant schemes` lists them; for GGUF: Q4_K_M, Q8_0, F16, COPY ...), or a scheme as JSON: ours or compressed-tensors',
+			"a name (`blockquant schemes` lists them; for GGUF: Q4_K_M, Q8_0, F16, COPY ...), or the JSON file of a scheme: ours, compressed-tensors, Burn's or Core AI's",
 		)
 		.option('--include <re>', 'quantize tensors whose name matches, too (repeat for more)', pattern)
 		.option('--exclude <re>', 'keep tensors whose name matches (repeat for more)', pattern)

@@ -8,6 +8,7 @@ import { systemError } from '../node/system-error.js';
 import { resolveScheme } from '../presets.js';
 import { schemeOfJson } from '../vocabularies.js';
 import { warn } from './errors.js';
+import { jsonOfText } from '../json/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -50,8 +51,7 @@ async function readJson(path) {
 		throw systemError(cause, `cannot read ${path}`);
 	}
 	try {
-		// Trimmed: of a byte order mark, too.
-		return JSON.parse(text.trim());
+		return jsonOfText(text);
 	} catch (cause) {
 		throw new BlockQuantError('bad-file', `is no JSON: ${messageOf(cause)}`, { file: path, cause });
 	}

@@ -30,6 +30,7 @@ export const gguf = {
 	layout: layoutGguf,
 	index: () => null,
 	plainStamp,
-	quantizedConfig: () => ({ config: null, quantizationConfig: null, warnings: [] }),
+	quantizedConfig: () => ({ config: null, quantizationConfig: null }),
+	needOfConfig: () => [],
 	plainConfig: () => null,
 };

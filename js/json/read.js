@@ -7,7 +7,7 @@
 
 import { BlockQuantError, quoted } from '../errors.js';
 import { readToken } from './token.js';
-import { JsonNumber } from './value.js';
+import { JsonNumber, toPlain } from './value.js';
 
 /** @typedef {import('./value.js').JsonValue} JsonValue */
 /** @typedef {import('./value.js').JsonObject} JsonObject */
@@ -236,3 +236,10 @@ export function parseJson(bytes, options) {
 	scanner.end();
 	return value;
 }
+
+/**
+ * Plain JSON of a text that a person may have written: a byte order mark before it is let by, a name that stands twice is not.
+ * @param {string} text
+ * @returns {any}
+ */
+export const jsonOfText = (text) => toPlain(parseJson(new TextEncoder().encode(text.trim())));

@@ -69,7 +69,8 @@ async function quantizeInto(model, sink, given) {
 	const options = await withImatrix(given);
 	const decided = plan(model, options);
 	const container = containerOf(model);
-	const { config, quantizationConfig, warnings: ofConfig } = container.quantizedConfig(decided, options.config);
+	const { config, quantizationConfig } = container.quantizedConfig(decided, options.config);
+	const ofConfig = config === null ? container.needOfConfig(decided) : [];
 	const planned = new Map(decided.tensors.map((tensor) => [tensor.name, tensor]));
 	/** @type {Findings} */
 	const findings = { reports: new Map(), errors: new Map() };

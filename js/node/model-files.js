@@ -11,6 +11,7 @@ import { withImatrix } from '../imatrix/imatrix.js';
 import { dequantizeModel } from '../model/dequantize.js';
 import { openModel } from '../model/open.js';
 import { checkOptions, DEQUANTIZE_OPTIONS, QUANTIZE_OPTIONS } from '../model/options.js';
+import { plan } from '../model/plan.js';
 import { quantizeModel } from '../model/quantize.js';
 import { configPlace, findConfig, writeText } from './config-file.js';
 import { asInput, FileTransaction, sameFile } from './file-sink.js';
@@ -99,10 +100,16 @@ export async function quantizeModelPath(input, output, options) {
 	return convert(input, output, {
 		inputs: given.imatrix?.path === undefined ? [] : [{ path: given.imatrix.path, role: 'imatrix' }],
 		isOurs: isWrittenByUs,
-		run: (model, sink) => quantizeModel(model, sink, { ...rest, measure, config: model.config }),
+		run: (model, sink) => quantizeModel(model, sink, { ...rest, measure, config: configOf(model, rest) }),
 		report,
 		reportOf: ({ plan: { target }, errors }) => ({ input, output, target, ...errors }),
 	});
+}
+
+/** The config.json of a model; where it has none and readers of what is made need one, an empty one. @param {Model & PathModel} model @param {any} options */
+function configOf(model, options) {
+	if (model.config !== null) return model.config;
+	return containerOf(model).needOfConfig(plan(model, options)).length > 0 ? '{}' : null;
 }
 
 /**

@@ -6,7 +6,7 @@ import { configOfModules } from '../compressed-tensors/config-of-modules.js';
 import { writeQuantizationConfig } from '../compressed-tensors/quantization-config.js';
 import { storedScheme } from '../compressed-tensors/to.js';
 import { BlockQuantError, quoted } from '../errors.js';
-import { moduleOf, roleOf } from '../model/names.js';
+import { moduleOf, parameterName, roleOf } from '../model/names.js';
 import { misread } from './read-back.js';
 
 /** @typedef {import('../model/plan.js').Plan} Plan */
@@ -28,27 +28,28 @@ export function quantizedConfig(decided, text) {
 	return {
 		config: text == null ? null : addQuantizationConfig(text, section),
 		quantizationConfig: section,
-		warnings: text == null ? needOfConfig(decided) : [],
 	};
 }
 
 /**
- * What tells its scheme by its tensors needs no config; of all else a reader must have one.
+ * What tells its scheme by its tensors needs no config; of all else a reader must have one: why, or nothing.
  * @param {Plan} decided
+ * @returns {string[]}
  */
-function needOfConfig({ tensors }) {
+export function needOfConfig({ tensors }) {
 	/** A model has few shapes, and many tensors of each. @type {Map<string, string | null>} */
 	const known = new Map();
 	for (const { name, shape, scheme, planes } of tensors) {
 		const module = moduleOf(name);
 		if (scheme === null || module === null) continue;
 		const kind = String(shape);
-		const stored = planes.map((plane) => ({ ...plane, name: plane.name.slice(module.length + 1) }));
+		const start = parameterName(module, '').length;
+		const stored = planes.map((plane) => ({ ...plane, name: plane.name.slice(start) }));
 		const why = known.has(kind) ? known.get(kind) : misread(scheme, shape, stored, []);
 		known.set(kind, why ?? null);
 		if (why)
 			return [
-				`there is no config.json to write quantization_config to, which readers need: tensor ${quoted(name)}: ${why}`,
+				`readers need a config.json with quantizationConfig beside this file, of tensor ${quoted(name)} without one: ${why}`,
 			];
 	}
 	return [];

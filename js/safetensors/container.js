@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import { quantizedModules } from '../compressed-tensors/modules.js';
-import { plainConfig, quantizedConfig } from './config.js';
+import { needOfConfig, plainConfig, quantizedConfig } from './config.js';
 import { isIndexName } from './index-file.js';
 import { indexOf, layoutModel } from './layout.js';
 import { companions, openSafetensors } from './open.js';
@@ -37,5 +37,6 @@ export const safetensors = {
 	index: indexOf,
 	plainStamp: () => null,
 	quantizedConfig,
+	needOfConfig,
 	plainConfig,
 };

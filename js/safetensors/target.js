@@ -35,7 +35,7 @@ export function safetensorsTarget(_, { scheme: given, ...others }) {
 	/** Shapes and dtypes whose planes were looked at: a model has few, and many tensors of each. @type {Set<string>} */
 	const known = new Set();
 	return {
-		name: scheme.name ?? 'a custom scheme',
+		name: scheme.name ?? resolveScheme(given, { container: 'safetensors' }).name ?? 'a custom scheme',
 		scheme,
 		mayCopy: false,
 		choose: () => ({ scheme }),

@@ -7,6 +7,7 @@ import { resolveScheme } from '../presets.js';
 import { isObject } from '../problems.js';
 import { legal, stated } from './stated.js';
 import { schemeOfJson } from '../vocabularies.js';
+import { jsonOfText } from '../json/read.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
 
@@ -42,8 +43,7 @@ export function parseScheme(text) {
 	if (!/^\s*[[{]/.test(text)) return makeScheme(text.trim());
 	let json;
 	try {
-		// Trimmed: of a byte order mark, too.
-		json = JSON.parse(text.trim());
+		json = jsonOfText(text);
 	} catch (cause) {
 		throw new BlockQuantError('bad-scheme', `expected JSON or the name of a preset: ${messageOf(cause)}`, {
 			cause,

@@ -93,8 +93,9 @@ const LEVEL = { dtype: { read: numbered(DTYPES, [...SCALES, ...INNER]) }, block:
 
 /** @type {Reader<any[]>} */
 function readLevels(levels, at) {
-	if (!Array.isArray(levels) || levels.length > MAX_LEVELS)
-		return at.fail(`expected a list of at most ${MAX_LEVELS} levels; got ${shown(levels)}`);
+	const expected = `expected a list of at most ${MAX_LEVELS} levels; got ${shown(levels)}`;
+	if (!Array.isArray(levels)) return at.fail(expected);
+	if (levels.length > MAX_LEVELS) at.add('', expected);
 	// From: a hole is a level, too.
 	return Array.from(levels, (level, i) => {
 		const { dtype, block } = readFields(LEVEL, level, at.within(`[${i}]`)) ?? {};
@@ -213,7 +214,13 @@ export function readScheme(scheme) {
 
 /** @param {Problem[]} problems */
 export function schemeError(problems) {
-	const said = problems.map(({ field, message }) => `${inside('scheme', field)}: ${message}`);
+	const said = problems.map(({ field, rule, message }) => {
+		// What the core says cites the rule already.
+		const cited = message.includes('(rule ') ? '' : ` (rule ${rule} of docs/schemes.md)`;
+		return `${inside('scheme', field)}: ${message}${cited}`;
+	});
+	const isForeign = ['value', 'scales'].every((field) => problems.some((problem) => problem.field === field));
+	if (isForeign) said.push("another system's JSON becomes a scheme by makeScheme()");
 	return new BlockQuantError('bad-scheme', said.join('; '));
 }
 

@@ -115,7 +115,9 @@ static enum form form_of(const struct bq_dequantizer *d, uint32_t kind)
 {
 	if (kind == BQ_KIND_FLOAT || d->work != BQ_F32 || d->result != BQ_F32)
 		return ANY;
-	return d->min ? MIN : d->zero ? ZERO : PRODUCT;
+	if (d->min)
+		return d->zero ? MIN : ANY; /* codes beside mins count from the lowest */
+	return d->zero ? ZERO : PRODUCT;
 }
 
 static inline int is_finite(float x)

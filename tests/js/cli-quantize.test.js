@@ -149,6 +149,25 @@ describe('quantize', () => {
 		writeFileSync(at('group.json'), `\uFEFF${JSON.stringify(group)}`);
 		const { stderr } = run('quantize', model, '--scheme', at('group.json'), '--dry-run');
 		assert.match(stderr, /warning: .*group\.json: its targets are not looked at/);
+		writeFileSync(at('twice.json'), '{ "num_bits": 4, "group_size": 64, "num_bits": 8 }');
+		fails(1, /twice\.json: is no JSON: .*num_bits/, 'quantize', model, '--scheme', at('twice.json'), '--dry-run');
+		writeFileSync(at('block.json'), '{ "value": "i8", "scales": [{ "dtype": "f16", "block": 0 }] }');
+		fails(
+			2,
+			/scales\[0\]\.block: .*\(rule bad-block of docs\/schemes\.md\)/,
+			'quantize',
+			model,
+			'--scheme',
+			at('block.json'),
+			'--dry-run',
+		);
+		// Of tensors alone nobody could tell these blocks: a config.json comes with them, where the input has none.
+		const blocks = { num_bits: 8, strategy: 'block', block_structure: [16, 32] };
+		writeFileSync(at('blocks.json'), JSON.stringify({ weights: blocks, targets: ['Linear'] }));
+		writeFileSync(at('lone.safetensors'), readFileSync(model));
+		done('quantize', at('lone.safetensors'), at('lone-blocks/'), '--scheme', at('blocks.json'));
+		assert.match(readFileSync(at('lone-blocks/config.json'), 'utf8'), /"block_structure": \[\s*16,\s*32\s*\]/);
+		done('dequantize', at('lone-blocks/'), at('lone-back/'));
 		const spec = { dtype: 'int4', granularity: { type: 'per_block', block_size: 32 } };
 		const nested = { ...spec, qparam_qspec: { dtype: 'uint8' } };
 		const double = { ...spec, qparam_qspec: { dtype: 'uint8', qscheme: 'asymmetric' } };

@@ -355,6 +355,28 @@ test('what refuses a scheme says what the field may be', () => {
 	assert.match(told({ value: 'i4', scales: [level], layout: 'mxfp4-pack-quantized' }), /layout: .*nibbles 4 bits/);
 });
 
+test('too many levels are told with all that is wrong inside', () => {
+	const level = { dtype: 'f16', block: 32 };
+	const scales = [level, level, { ...level, blok: 1 }, { ...level, dtype: 'q' }];
+	assert.deepEqual(
+		validateScheme({ value: 'i4', scales }).map(({ field }) => field),
+		['scales', 'scales[2].blok', 'scales[3].dtype'],
+	);
+});
+
+test("another system's JSON is told how it becomes a scheme", () => {
+	refuses(
+		() => quantize(new Float32Array(4), { scheme: { weights: { num_bits: 4 } }, shape: [4] }),
+		'bad-scheme',
+		/makeScheme\(\)/,
+	);
+});
+
+test('a name that stands twice in the text of a scheme is an error', () => {
+	refuses(() => parseScheme('{ "value": "i4", "value": "i8", "scales": [] }'), 'bad-scheme', /value/);
+	assert.equal(parseScheme('\uFEFF{ "num_bits": 4, "group_size": 128, "strategy": "group" }').name, 'ct:w4a16');
+});
+
 test('a block is the same however it is said', () => {
 	const of = (block) => ({ value: 'i4', scales: [{ dtype: 'input', block }], rules: 'compressed-tensors' });
 	for (const [block, strategy] of [

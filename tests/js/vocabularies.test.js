@@ -66,9 +66,15 @@ test('near misses of any vocabulary are told', () => {
 	for (const [json, message] of [
 		[{ value: 'q8f' }, /value: .*did you mean Q8F\?/],
 		[{ dtpye: 'int4' }, /scheme\.dtpye: a field of no vocabulary; did you mean dtype\?/],
+		[{ valeu: 'i4', scale: [] }, /valeu: .*did you mean value\?; scheme\.scale: .*did you mean scales\?/],
 		[{ num_bit: 4 }, /scheme\.num_bit: .*did you mean num_bits\?/],
 		[{ scale: [] }, /scheme\.scale: .*did you mean scales\?/],
 		[{}, /scheme\.value: expected the dtype of a code.*scheme\.scales: expected a list/],
 	])
 		assert.throws(() => schemeOfJson(json), { code: 'bad-scheme', message });
+});
+
+test('arguments of compressed-tensors are told by any field that it alone has', () => {
+	for (const json of [{ group_size: 64 }, { strategy: 'channel' }, { type: 'float' }])
+		assert.equal(schemeOfJson(json).rules, 'compressed-tensors');
 });
