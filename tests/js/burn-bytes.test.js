@@ -11,6 +11,15 @@ import { kernelRows, ready } from './support.js';
 const { of } = burnFunctions('0.23.0-pre.1');
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 
+/** Codes 0, 1, 2, ... under scales 1, 2, 3, ... */
+const counted = (shape, scheme) => {
+	const [codes, scales] = [shape, burn.paramsShape(shape, scheme)].map((dims) => dims.reduce((n, dim) => n * dim, 1));
+	return {
+		codes: Int8Array.from({ length: codes }, (_, i) => i),
+		scales: Float32Array.from({ length: scales }, (_, i) => i + 1),
+	};
+};
+
 for (const kernels of kernelRows)
 	test(`${kernels}: codes and scales to bytes and back`, async () => {
 		await ready(kernels);
@@ -43,29 +52,48 @@ test('0.22.1 has the same codes and parameters: the codes one a byte, whatever t
 	const stored = ({ store, ...fields }, shape, parts) => {
 		const scheme = quantScheme({ ...fields, store: { ...store, ...(store.kind !== 'Native' && { dim: 0 }) } });
 		const written = burn.QuantizedBytes.write(scheme, shape, parts);
-		return hex(parts.codes) + hex(written.bytes.slice(-written.params().scales.offsetStart));
+		const bytes = hex(parts.codes) + hex(written.bytes.slice(-written.params().scales.offsetStart));
+		return { bytes, ...written.read() };
 	};
+	const exchange = 'assertion `left == right` failed: Packing must be on innermost dimension';
+	// It reads its own bytes back only as words of whole bytes, packed along the last axis: we read all, and the same.
+	const unread = {
+		[exchange]: 35,
+		'not implemented: Not yet supported': 73,
+		'cast_slice>OutputSliceWouldHaveSlop': 10,
+	};
+	const panics = Object.fromEntries(Object.keys(unread).map((start) => [start, 0]));
 	const rows = old.of('QuantizedBytes::new');
-	assert.equal(rows.length, 125);
 	for (const { in: given, out } of rows) {
 		const { codes, scales, global } = given;
 		const parts = { codes: Int8Array.from(codes), scales: Float32Array.from(scales), global };
-		assert.equal(stored(given.scheme, given.shape, parts), out.bytes, JSON.stringify(given));
+		const found = stored(given.scheme, given.shape, parts);
+		const what = JSON.stringify(given);
+		assert.equal(found.bytes, out.bytes, what);
+		assert.deepEqual(found.codes, parts.codes, what);
+		const { panic, codes_same: same, ...back } = out.read_back;
+		if (panic) {
+			panics[Object.keys(unread).find((start) => panic.startsWith(start))]++;
+			continue;
+		}
+		assert.deepEqual({ scales: [...found.scales], global: found.global }, back, what);
+		// Codes of less than a byte lie one a byte, and it unpacks them.
+		assert.equal(same, given.scheme.value.startsWith('Q8'), what);
 	}
-	// It panics where axes are to be exchanged.
-	const orders = old.of('scale_order').filter(({ out }) => out.bytes);
-	assert.equal(orders.length, 2);
+	assert.equal(rows.length, 125);
+	assert.deepEqual(panics, unread);
+	const orders = old.of('scale_order');
+	const exchanged = orders.filter(({ out }) => out.panic);
+	for (const { out } of exchanged) assert.ok(out.panic.startsWith(exchange));
+	assert.deepEqual([orders.length, exchanged.length], [11, 9]);
 	for (const {
 		in: { shape, block, value },
 		out,
-	} of orders) {
-		const scheme = { value, store: { kind: 'PackedU32', dim: 0 }, block: { size: block, dtype: 'F32' } };
-		const count = shape.reduce((n, size) => n * size, 1);
-		const parts = {
-			codes: Int8Array.from({ length: count }, (_, i) => i),
-			scales: Float32Array.from(out.stored_scales),
-		};
-		assert.equal(stored(scheme, shape, parts), out.bytes);
+	} of orders.filter((row) => !exchanged.includes(row))) {
+		const fields = { value, store: { kind: 'PackedU32' }, block: { size: block, dtype: 'F32' } };
+		const { bytes, scales } = stored(fields, shape, counted(shape, quantScheme({ value, block: fields.block })));
+		assert.equal(bytes, out.bytes);
+		assert.deepEqual([[...scales], [...scales]], [out.stored_scales, out.decoded_scales]);
 	}
 });
 
@@ -76,13 +104,7 @@ test('scales follow the axes that are exchanged', async () => {
 		out,
 	} of of('scale_order')) {
 		const scheme = quantScheme({ value, store: { kind: 'PackedU32', dim }, block: { size: block, dtype: 'F32' } });
-		const count = shape.reduce((n, size) => n * size, 1);
-		const cells = burn.paramsShape(shape, scheme).reduce((n, size) => n * size, 1);
-		const parts = {
-			codes: Int8Array.from({ length: count }, (_, i) => i),
-			scales: Float32Array.from({ length: cells }, (_, i) => i + 1),
-		};
-		const written = burn.QuantizedBytes.write(scheme, shape, parts);
+		const written = burn.QuantizedBytes.write(scheme, shape, counted(shape, scheme));
 		assert.equal(hex(written.bytes), out.bytes);
 		assert.deepEqual([...written.read().scales], out.decoded_scales);
 	}
