@@ -1,10 +1,12 @@
 // block-layout.js - Burn's BlockLayout: which block of a tensor an element is in.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { given, kind } from '../arguments.js';
 import { BlockSize } from './block-size.js';
 import { checkIndex } from './check.js';
 import { checkShape, countOf } from '../shape.js';
+
+const readBlockSize = kind((size) => size instanceof BlockSize, 'a BlockSize');
 
 export class BlockLayout {
 	#axes;
@@ -13,8 +15,7 @@ export class BlockLayout {
 	/** @param {readonly number[]} shape @param {BlockSize} blockSize its blocks at the ends may be partial */
 	constructor(shape, blockSize) {
 		checkShape(shape);
-		if (!(blockSize instanceof BlockSize))
-			throw new BlockQuantError('bad-argument', `blockSize: expected a BlockSize, got ${shown(blockSize)}`);
+		given('blockSize', blockSize, readBlockSize);
 		const edges = blockSize.toDims(shape.length);
 		const counts = blockSize.numBlocks(shape);
 		let stride = 1;

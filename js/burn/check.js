@@ -4,6 +4,8 @@
 import { given, kind } from '../arguments.js';
 import { plainArray } from '../arrays/typed.js';
 import { shown } from '../errors.js';
+import { word } from '../problems.js';
+import { CALIBRATIONS } from './tables.js';
 
 /**
  * A plain view of a typed array of one kind.
@@ -18,6 +20,12 @@ export const arrayOf = (name, array, type) =>
 		array,
 		(value, at) => plainArray(value, [type]) ?? at.fail(`expected ${type}, not detached; got ${shown(value)}`),
 	);
+
+/** One of Burn's words, which begin with capitals; what is compared with them has none. @param {readonly string[]} words */
+export const wordOf = (words) => word(words, (each) => [each.toLowerCase()]);
+
+/** How ranges are chosen. */
+export const readCalibration = wordOf(Object.keys(CALIBRATIONS));
 
 /** @param {string} name @param {unknown} value @param {number} [most] @returns {asserts value is number} */
 export function checkIndex(name, value, most = Number.MAX_SAFE_INTEGER) {

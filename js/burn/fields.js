@@ -3,7 +3,8 @@
 
 import { any, optional } from '../arguments.js';
 import { shown } from '../errors.js';
-import { Problems, isObject, nullable, readFields as readObject, word } from '../problems.js';
+import { Problems, isObject, nullable, readFields as readObject } from '../problems.js';
+import { wordOf } from './check.js';
 import { edgesJson, readEdges } from './edges.js';
 import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 
@@ -27,9 +28,6 @@ import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.
  * @property {number[]} [table] what a code is worth under Lookup; Burn keeps it beside the scheme
  */
 
-/** Burn's words begin with capitals; what is compared has none. @param {string} word */
-const lower = (word) => [word.toLowerCase()];
-
 /**
  * A QuantScheme as it was read.
  * @typedef {object} Fields
@@ -41,7 +39,7 @@ const lower = (word) => [word.toLowerCase()];
  * @property {readonly number[] | null} table
  */
 
-const readScale = word(Object.keys(SCALE_DTYPES), lower);
+const readScale = wordOf(Object.keys(SCALE_DTYPES));
 
 /** @type {Reader<QuantStore>} */
 function readStore(json, at) {
@@ -84,9 +82,9 @@ function readTable(table, { mode, value }, at) {
 }
 
 const FIELDS = {
-	value: { default: 'Q8F', read: word(Object.keys(QUANT_VALUES), lower) },
+	value: { default: 'Q8F', read: wordOf(Object.keys(QUANT_VALUES)) },
 	store: { default: { kind: 'PackedU32', dim: 0 }, read: readStore },
-	mode: { default: 'Symmetric', read: word(QUANT_MODES, lower) },
+	mode: { default: 'Symmetric', read: wordOf(QUANT_MODES) },
 	tensor: { default: null, read: nullable(readScale) },
 	block: { default: null, read: nullable(readBlock) },
 	table: optional(any),

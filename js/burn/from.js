@@ -5,8 +5,8 @@ import { theCore } from '../core/init.js';
 import { optionsOf } from '../arguments.js';
 import { BlockQuantError } from '../errors.js';
 import { asPreset } from '../presets.js';
-import { word } from '../problems.js';
 import { readFields, tensorScaleOf } from './fields.js';
+import { readCalibration } from './check.js';
 import { CALIBRATIONS, LAYOUT, PACKINGS, QUANT_VALUES, RULES, SCALE_DTYPES } from './tables.js';
 
 /** @typedef {import('../scheme.js').Scheme} Scheme */
@@ -24,7 +24,7 @@ function scalesOf({ block, tensor }) {
 	return scales;
 }
 
-const OPTIONS = { calibration: { default: 'MinMax', read: word(Object.keys(CALIBRATIONS)) } };
+const OPTIONS = { calibration: { default: 'MinMax', read: readCalibration } };
 
 /**
  * The scheme that a QuantScheme describes: Burn's arithmetic, stored as Burn's serialised tensors.

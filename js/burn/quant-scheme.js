@@ -1,6 +1,7 @@
 // quant-scheme.js - Burn's QuantScheme, with everything that follows from it.
 // SPDX-License-Identifier: MIT
 
+import { given, kind } from '../arguments.js';
 import { BlockQuantError, shown } from '../errors.js';
 import { BlockSize } from './block-size.js';
 import { checkAxes, checkRank } from './check.js';
@@ -140,8 +141,9 @@ export class QuantScheme {
 	}
 }
 
+const readQuantScheme = kind((scheme) => scheme instanceof QuantScheme, 'a QuantScheme');
+
 /** @param {unknown} scheme @returns {asserts scheme is QuantScheme} */
 export function checkScheme(scheme) {
-	if (!(scheme instanceof QuantScheme))
-		throw new BlockQuantError('bad-argument', `scheme: expected a QuantScheme, got ${shown(scheme)}`);
+	given('scheme', scheme, readQuantScheme);
 }

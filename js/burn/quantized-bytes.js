@@ -1,10 +1,11 @@
 // quantized-bytes.js - Burn's QuantizedBytes: [codes][block scales][tensor-wide scale] in one array, written and read.
 // SPDX-License-Identifier: MIT
 
+import { given, kind } from '../arguments.js';
 import { planTensor } from '../arrays/plan.js';
 import { repack } from '../arrays/repack.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError, shown } from '../errors.js';
+import { BlockQuantError } from '../errors.js';
 import { resolveScheme } from '../presets.js';
 import { arrayOf } from './check.js';
 import { fromBurn } from './from.js';
@@ -48,11 +49,8 @@ function planarOf(scheme) {
 	return said;
 }
 
-/** @param {string} name @param {any} parts */
-function partsOf(name, parts) {
-	if (parts && typeof parts === 'object') return parts;
-	throw new BlockQuantError('bad-argument', `${name}: expected an object, got ${shown(parts)}`);
-}
+const readParts = kind((parts) => parts && typeof parts === 'object', 'an object');
+const readGlobal = kind((global) => global === null || typeof global === 'number', 'a number or null');
 
 /** Refuses codes that would be cut. Those of floats, and indices of a table, are bits without a sign. @param {Int8Array} codes @param {QuantScheme} scheme */
 function checkCodes(codes, { value, table }) {
@@ -101,7 +99,7 @@ export class QuantizedBytes {
 
 	/** What quantize() made under a scheme that Burn can say. @param {QuantizedTensor} quantized */
 	static of(quantized) {
-		const { scheme, shape, bytes } = partsOf('quantized', quantized);
+		const { scheme, shape, bytes } = given('quantized', quantized, readParts);
 		const said = new QuantScheme(toBurn(resolveScheme(scheme)));
 		return new QuantizedBytes(bytes, said, shape);
 	}
@@ -115,11 +113,10 @@ export class QuantizedBytes {
 	 * @throws {BlockQuantError} bad-argument (a scale that its dtype does not hold, too), bad-shape
 	 */
 	static write(scheme, shape, parts) {
-		const { global = null, ...arrays } = partsOf('parts', parts);
+		const { global = null, ...arrays } = given('parts', parts, readParts);
 		const codes = arrayOf('codes', arrays.codes, 'Int8Array');
 		const scales = arrayOf('scales', arrays.scales, 'Float32Array');
-		if (global !== null && typeof global !== 'number')
-			throw new BlockQuantError('bad-argument', `global: expected a number or null, got ${shown(global)}`);
+		given('global', global, readGlobal);
 		const outer = globalScaleDtype(scheme);
 		const grid = paramsShape(shape, scheme);
 		const counts = [

@@ -1,13 +1,13 @@
 // ranges.js - Burn's calibration: the range of every block, and the scales that it asks for before they are rounded.
 // SPDX-License-Identifier: MIT
 
-import { optionsOf, policy } from '../arguments.js';
+import { given, optionsOf, policy } from '../arguments.js';
 import { quantize } from '../arrays/quantize.js';
 import { convert } from '../core/convert.js';
-import { BlockQuantError, shown } from '../errors.js';
+import { BlockQuantError } from '../errors.js';
 import { BlockLayout } from './block-layout.js';
 import { word } from '../problems.js';
-import { arrayOf } from './check.js';
+import { arrayOf, readCalibration } from './check.js';
 import { checkScheme } from './quant-scheme.js';
 import { globalScaleDtype, quantizable } from './sizes.js';
 import { CALIBRATIONS, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
@@ -75,9 +75,9 @@ export function computeRange(scheme, data, shape, calibration = 'MinMax') {
 			'bad-shape',
 			`shape [${shape.join(', ')}] has ${count} values, data has ${plain.length}; expected as many, at least one`,
 		);
-	if (calibration === 'MinMax') return minMax(plain, shape, scheme);
-	if (calibration === 'AbsMean') return absMean(plain, shape, scheme);
-	throw new BlockQuantError('bad-argument', `calibration: expected MinMax or AbsMean, got ${shown(calibration)}`);
+	return given('calibration', calibration, readCalibration) === 'MinMax'
+		? minMax(plain, shape, scheme)
+		: absMean(plain, shape, scheme);
 }
 
 /** @type {Record<string, import('../problems.js').Field>} */
@@ -104,6 +104,12 @@ function endsOf({ block }, range, nonfinite) {
 		throw new BlockQuantError(
 			'nonfinite',
 			`range: block ${at} is [${min[at]}, ${max[at]}]; expected finite numbers`,
+		);
+	const swapped = min.findIndex((lo, i) => lo > max[i]);
+	if (swapped >= 0)
+		throw new BlockQuantError(
+			'bad-argument',
+			`range: block ${swapped} is [${min[swapped]}, ${max[swapped]}]; expected the least value first`,
 		);
 	return ends;
 }

@@ -1,10 +1,12 @@
 // scales.js - one scale as its dtype stores it.
 // SPDX-License-Identifier: MIT
 
+import { given, kind } from '../arguments.js';
 import { theCore } from '../core/init.js';
-import { BlockQuantError, shown } from '../errors.js';
 import { SCALE_DTYPES } from './tables.js';
 import { scaleSize } from './sizes.js';
+
+const readScale = kind((scale) => typeof scale === 'number' && !(scale < 0), 'a number not below 0');
 
 /**
  * A scale rounded upwards to a dtype, so that the largest value of its block is not cut.
@@ -14,7 +16,6 @@ import { scaleSize } from './sizes.js';
  */
 export function scaleToDtype(scale, dtype) {
 	scaleSize(dtype);
-	if (typeof scale !== 'number' || scale < 0)
-		throw new BlockQuantError('bad-argument', `scale: expected a number not below 0, got ${shown(scale)}`);
+	given('scale', scale, readScale);
 	return theCore().roundUp(SCALE_DTYPES[dtype].dtype, scale);
 }

@@ -3,7 +3,7 @@
 
 import { given } from '../arguments.js';
 import { BlockQuantError } from '../errors.js';
-import { word } from '../problems.js';
+import { wordOf } from './check.js';
 import { checkScheme } from './quant-scheme.js';
 import { SCALE_DTYPES } from './tables.js';
 import { checkShape, countOf } from '../shape.js';
@@ -27,7 +27,7 @@ export function globalScaleSize(scheme) {
 
 /** Bytes of one scale. @param {string} dtype of SCALE_DTYPES */
 export function scaleSize(dtype) {
-	return SCALE_DTYPES[given('scale dtype', dtype, word(Object.keys(SCALE_DTYPES)))].nbytes;
+	return SCALE_DTYPES[given('scale dtype', dtype, wordOf(Object.keys(SCALE_DTYPES)))].nbytes;
 }
 
 /** Whether Burn makes tensors of this scheme; value, store and mode do not matter. @param {QuantScheme} scheme */

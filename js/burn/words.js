@@ -1,7 +1,7 @@
 // words.js - small integers in 32-bit words, the first in the lowest bits.
 // SPDX-License-Identifier: MIT
 
-import { BlockQuantError, shown } from '../errors.js';
+import { given, kind } from '../arguments.js';
 import { arrayOf, checkIndex } from './check.js';
 
 /**
@@ -17,6 +17,8 @@ export function packI8sToU32s(values) {
 	return words;
 }
 
+const readBits = kind((bits) => [2, 4, 8].includes(bits), '2, 4 or 8');
+
 /**
  * The first values of some words.
  * @param {Uint32Array} words
@@ -27,8 +29,7 @@ export function packI8sToU32s(values) {
  */
 export function unpackU32sToI8s(words, count, bits = 8) {
 	const plain = arrayOf('words', words, 'Uint32Array');
-	if (![2, 4, 8].includes(bits))
-		throw new BlockQuantError('bad-argument', `bits: expected 2, 4 or 8, got ${shown(bits)}`);
+	given('bits', bits, readBits);
 	const perWord = 32 / bits;
 	const shift = 32 - bits;
 	checkIndex('count', count, plain.length * perWord);

@@ -58,9 +58,14 @@ test('what has no range is refused', () => {
 	const scheme = new burn.QuantScheme();
 	assert.throws(() => burn.computeRange(scheme, new Float32Array(0), [0, 16]), { code: 'bad-shape' });
 	assert.throws(() => burn.computeRange(scheme, new Float32Array(3), [2, 2]), { code: 'bad-shape' });
-	assert.throws(() => burn.computeRange(scheme, new Float32Array(4), [4], 'Mean'), { code: 'bad-argument' });
+	assert.throws(() => burn.computeRange(scheme, new Float32Array(4), [4], 'absmaen'), {
+		code: 'bad-argument',
+		message: /calibration: expected one of MinMax, AbsMean; got "absmaen"; did you mean AbsMean\?/,
+	});
 	const ends = (...max) => ({ min: new Float32Array(max.length), max: Float32Array.from(max) });
 	assert.throws(() => burn.computeQParams(scheme, ends(1, 2)), { code: 'bad-argument', message: /one each/ });
+	const swapped = { min: Float32Array.of(2), max: Float32Array.of(1) };
+	assert.throws(() => burn.computeQParams(scheme, swapped), { code: 'bad-argument', message: /least value first/ });
 	for (const end of [Number.NaN, Number.POSITIVE_INFINITY])
 		assert.throws(() => burn.computeQParams(scheme, ends(end)), { code: 'nonfinite', message: /block 0 is \[0, / });
 	assert.throws(() => burn.computeQParams(scheme, ends(1), { dtype: 'f61' }), { code: 'bad-argument' });
