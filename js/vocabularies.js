@@ -4,6 +4,7 @@
 import { fromBurn } from './burn/from.js';
 import { QUANT_VALUES } from './burn/tables.js';
 import { fromCompressedTensors } from './compressed-tensors/from.js';
+import { CONFIG_KEYS, refuseConfig } from './configs.js';
 import { fromCoreAI } from './coreai/from.js';
 import { BlockQuantError, shown } from './errors.js';
 import { didYouMean } from './nearest.js';
@@ -32,23 +33,9 @@ const VOCABULARIES = [
 	{ keys: ['store', 'mode', 'tensor', 'block'], values: Object.keys(QUANT_VALUES), read: fromBurn },
 ];
 
-/** Configs of whole models, of which a scheme is a part: the fields that they alone have, and where their schemes are. */
-const CONFIGS = [
-	{
-		keys: ['config_groups', 'quantization_config', 'quant_method'],
-		what: 'a config of compressed-tensors',
-		part: 'one of its config_groups',
-	},
-	{
-		keys: ['global_config', 'module_type_configs', 'module_name_configs', 'preset_name'],
-		what: 'a config of Core AI',
-		part: 'the weight spec of one of its modules',
-	},
-];
-
-/** What is looked at below, and all that begins a scheme in some vocabulary. */
+/** What is looked at below, and all that tells a vocabulary or a config. */
 const OWN = [...SCHEME_FIELDS, 'scheme'];
-const KEYS = [...OWN, ...VOCABULARIES.flatMap(({ keys }) => keys)];
+const KEYS = [...OWN, ...VOCABULARIES.flatMap(({ keys }) => keys), ...CONFIG_KEYS];
 
 /**
  * The scheme that some JSON says. What `blockquant schemes NAME --json` prints is taken, too.
@@ -58,12 +45,7 @@ const KEYS = [...OWN, ...VOCABULARIES.flatMap(({ keys }) => keys)];
  */
 export function schemeOfJson(json) {
 	if (!isObject(json)) throw new BlockQuantError('bad-scheme', `scheme: expected a JSON object, got ${shown(json)}`);
-	const config = CONFIGS.find(({ keys }) => keys.some((key) => Object.hasOwn(json, key)));
-	if (config)
-		throw new BlockQuantError(
-			'bad-scheme',
-			`scheme: ${config.what} is of a whole model; a scheme is ${config.part}`,
-		);
+	refuseConfig(json);
 	const vocabulary = VOCABULARIES.find(
 		({ keys, values }) =>
 			keys.some((key) => Object.hasOwn(json, key)) ||

@@ -21,8 +21,11 @@ export const arrayOf = (name, array, type) =>
 		(value, at) => plainArray(value, [type]) ?? at.fail(`expected ${type}, not detached; got ${shown(value)}`),
 	);
 
-/** One of Burn's words, which begin with capitals; what is compared with them has none. @param {readonly string[]} words */
-export const wordOf = (words) => word(words, (each) => [each.toLowerCase()]);
+/** Burn's words begin with capitals; what is compared with them has none. @param {string} word */
+export const lower = (word) => [word.toLowerCase()];
+
+/** One of Burn's words. @param {readonly string[]} words */
+export const wordOf = (words) => word(words, lower);
 
 /** How ranges are chosen. */
 export const readCalibration = wordOf(Object.keys(CALIBRATIONS));

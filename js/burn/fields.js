@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import { any, optional } from '../arguments.js';
+import { refuseConfig } from '../configs.js';
 import { shown } from '../errors.js';
+import { didYouMean } from '../nearest.js';
 import { Problems, isObject, nullable, readFields as readObject } from '../problems.js';
-import { wordOf } from './check.js';
+import { lower, wordOf } from './check.js';
 import { edgesJson, readEdges } from './edges.js';
 import { QUANT_MODES, QUANT_STORES, QUANT_VALUES, SCALE_DTYPES } from './tables.js';
 
@@ -49,7 +51,9 @@ function readStore(json, at) {
 	if (more.length === 0 && packed.includes(kind ?? '') && Number.isSafeInteger(dim) && dim >= 0)
 		return { kind: /** @type {'PackedU32'} */ (kind), dim };
 	const forms = packed.map((name) => `{ "${name}": axis from the last }`).join(' or ');
-	return at.fail(`expected "Native" or ${forms}; got ${shown(json)}`);
+	const said = isObject(json) ? kind : json;
+	const others = QUANT_STORES.filter((name) => name !== said);
+	return at.fail(`expected "Native" or ${forms}; got ${shown(json)}${didYouMean(said, others, lower)}`);
 }
 
 const BLOCK = { size: { read: readEdges }, dtype: { read: readScale } };
@@ -96,6 +100,7 @@ const FIELDS = {
  * @throws {import('../errors.js').BlockQuantError} bad-scheme: all that is wrong, each with its field
  */
 export function readFields(json) {
+	refuseConfig(json);
 	const problems = new Problems();
 	const read = readObject(FIELDS, json, problems) ?? {};
 	const table = readTable(read.table, read, problems);

@@ -1,6 +1,7 @@
 // granularity.js - which values share parameters, in Core AI's words: read, and as edges of a block (coreai.md, section 3).
 // SPDX-License-Identifier: MIT
 
+import { any, optional } from '../arguments.js';
 import { MAX_RANK } from '../core/abi.js';
 import { shown } from '../errors.js';
 import { nullable, readFields, word } from '../problems.js';
@@ -35,20 +36,24 @@ function readBlockSize(size, at) {
 }
 
 const AXIS = { axis: { default: null, read: nullable(readAxis) } };
-/** @type {Record<string, Record<string, import('../problems.js').Field>>} */
-const FIELDS = {
-	per_tensor: AXIS,
-	per_channel: AXIS,
-	per_block: { ...AXIS, block_size: { read: readBlockSize } },
-};
-const TYPE = { type: { read: word(Object.keys(FIELDS)) } };
+/** @type {Map<string, Record<string, import('../problems.js').Field>>} */
+const FIELDS = new Map(
+	Object.entries({
+		per_tensor: AXIS,
+		per_channel: AXIS,
+		per_block: { ...AXIS, block_size: { read: readBlockSize } },
+	}),
+);
+/** Of a type that is not known. */
+const ANY = { axis: optional(any), block_size: optional(any) };
+const TYPE = { type: { read: word([...FIELDS.keys()]) } };
 
 /** @type {Reader<Granularity>} */
 export function readGranularity(json, at) {
-	const type = readFields(TYPE, json, at, null)?.type;
-	if (type === undefined) return undefined;
-	const granularity = /** @type {Granularity} */ (readFields({ ...TYPE, ...FIELDS[type] }, json, at));
-	const { axis, block_size: size } = granularity;
+	const fields = { ...TYPE, ...(FIELDS.get(json?.type) ?? ANY) };
+	const granularity = /** @type {Granularity | undefined} */ (readFields(fields, json, at));
+	if (granularity?.type === undefined) return undefined;
+	const { type, axis, block_size: size } = granularity;
 	if (axis !== null && type === 'per_tensor') at.add('axis', 'a whole tensor has no axis; expected null');
 	if (axis !== null && Array.isArray(size))
 		at.add('axis', 'a list of block sizes says all axes already; expected null');

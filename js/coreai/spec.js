@@ -2,6 +2,7 @@
 // (coreai.md, sections 2 and A; the nested spec of section 12.2 in nested.js).
 // SPDX-License-Identifier: MIT
 
+import { refuseConfig } from '../configs.js';
 import { shown } from '../errors.js';
 import { DTYPES, E8M0, WITH_E8M0, canonical } from './dtypes.js';
 import { readGranularity } from './granularity.js';
@@ -130,6 +131,7 @@ function readNested(json, at) {
 
 /** @param {any} json @returns {Spec} @throws {import('../errors.js').BlockQuantError} bad-scheme, naming every field that is wrong */
 export function specOf(json) {
+	refuseConfig(json);
 	const problems = new Problems();
 	const spec = readSpec(json, problems);
 	problems.check('bad-scheme', 'spec');

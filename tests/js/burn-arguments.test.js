@@ -23,6 +23,7 @@ test('null and things of another kind', async () => {
 		[() => fromBurn({}, null), 'bad-argument', /options/],
 		[() => fromBurn({}, { rank: 2 }), 'bad-argument', /rank: unknown field; expected calibration/],
 		[() => fromBurn(null), 'bad-scheme', /scheme: expected \{ value, .*\}; got null/],
+		[() => fromBurn({ config_groups: {} }), 'bad-scheme', /a config of compressed-tensors is of a whole model/],
 		[() => toBurn(null), 'bad-argument', /a name or an object/],
 		[() => new QuantScheme(null), 'bad-scheme', /scheme: expected \{ value, .*\}; got null/],
 		[() => new BlockSize('32'), 'bad-scheme', /edges from 1 to 255/],

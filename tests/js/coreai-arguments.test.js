@@ -46,8 +46,13 @@ test('null and things of another kind', async () => {
 			'bad-argument',
 			/observer\.range: -1000000 is beyond the f16 of the values/,
 		],
+		[
+			() => resolveConfig(config, [{ ...linear, type: 'my.Mixer', ops: [{ name: 'a.mix', type: 'mix' }] }]),
+			'bad-scheme',
+			/a\.mix state weight\.granularity\.axis: missing: only the weight of a known module has a default/,
+		],
 		[() => resolveConfig(config, [linear, linear]), 'bad-argument', /modules\[1\]\.name: the name "a" twice/],
-		[() => fromCoreAI({ granularity: null }), 'bad-scheme', /granularity: expected \{ type \}; got null/],
+		[() => fromCoreAI({ granularity: null }), 'bad-scheme', /granularity: expected \{ type, .*\}; got null/],
 		[() => fromCoreAI({ qparam_qspec: 1 }), 'bad-scheme', /qparam_qspec: expected \{ dtype, /],
 		[() => toCoreAI(scheme, null), 'bad-argument', /options/],
 		[() => toCoreAI(scheme, { module: 'Linear' }), 'bad-argument', /module: unknown field; expected target, rank/],
@@ -94,6 +99,7 @@ test('a word that is nearly right is suggested', async () => {
 		[{ dtype: 'in4' }, /dtype: .*did you mean int4\?/],
 		[{ qscheme: 'symetric' }, /qscheme: .*did you mean symmetric\?/],
 		[{ granularity: { type: 'per_blok' } }, /granularity.type: .*did you mean per_block\?/],
+		[{ granularity: { typ: 'per_channel' } }, /granularity\.typ: unknown field; did you mean type\?/],
 		[{ granularity: { type: 'per_block', blok_size: 4 } }, /granularity.blok_size: .*did you mean block_size\?/],
 		[
 			{ qparam_qspec: { dtype: 'float8_e4m3fn', parent_dtype: 'flaot16' } },
@@ -101,6 +107,15 @@ test('a word that is nearly right is suggested', async () => {
 		],
 	])
 		assert.throws(() => fromCoreAI(json), { code: 'bad-scheme', message });
+	for (const read of [
+		fromCoreAI,
+		(config) => checkBackend(config, 'Torch'),
+		(config) => bitsPerWeight(config, [[4]]),
+	])
+		assert.throws(() => read({ global_config: {} }), {
+			code: 'bad-scheme',
+			message: /a config of Core AI is of a whole model; a scheme is the weight spec of one of its modules/,
+		});
 	assert.throws(() => readConfig({ global_confg: {} }), { message: /global_confg: .*did you mean global_config\?/ });
 });
 

@@ -26,6 +26,7 @@ const TABLES = [
 	'src/rules.c',
 	'src/layouts.c',
 	'src/kernels_table.h',
+	'js/configs.js',
 	'js/containers.js',
 	'js/layouts.js',
 	'js/vocabularies.js',

@@ -68,6 +68,10 @@ test('near misses of any vocabulary are told', () => {
 		[{ dtpye: 'int4' }, /scheme\.dtpye: a field of no vocabulary; did you mean dtype\?/],
 		[{ valeu: 'i4', scale: [] }, /valeu: .*did you mean value\?; scheme\.scale: .*did you mean scales\?/],
 		[{ num_bit: 4 }, /scheme\.num_bit: .*did you mean num_bits\?/],
+		[{ glboal_config: {} }, /scheme\.glboal_config: .*did you mean global_config\?/],
+		[{ store: 'native' }, /store: .*got "native"; did you mean Native\?/],
+		[{ store: { packedU32: 0 } }, /store: .*did you mean PackedU32\?/],
+		[{ store: { PackedU32: -1 } }, /store: expected .*got \{"PackedU32":-1\}$/],
 		[{ scale: [] }, /scheme\.scale: .*did you mean scales\?/],
 		[{}, /scheme\.value: expected the dtype of a code.*scheme\.scales: expected a list/],
 	])
