@@ -22,11 +22,12 @@ export function temporaryFolder() {
 
 /** Runs the command to its end. */
 export function run(...args) {
-	const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
+	const { status, signal, error, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
 		encoding: 'utf8',
 		maxBuffer: 2 ** 26,
 	});
-	return { status, stdout, stderr };
+	// Without a status something ended it from outside.
+	return { status, stdout, stderr: status === null ? `${signal} ${error} ${stderr}` : stderr };
 }
 
 /** Runs the command, which must do; its stdout. */
