@@ -134,8 +134,8 @@ export const mutants = [
 	['src/overflow.c', 'most > reach ||', '', 'a weight that no scale reaches'],
 	[
 		'src/overflow.c',
-		'heaviest[b] * most * most > HEAVIEST',
-		'heaviest[b] * most > HEAVIEST',
+		'weight[b] * most * most > HEAVIEST',
+		'weight[b] * most > HEAVIEST',
 		'weights that count once',
 	],
 	[

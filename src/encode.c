@@ -26,6 +26,7 @@ struct job {
 	const void *const *given; /* codes of parameters by role, or null */
 	struct bq_report *report;
 	struct bq_context context; /* of a fused kernel */
+	float heaviest;            /* the largest importance of any row */
 	int has_infinite_range; /* of some block that was measured */
 };
 
@@ -201,10 +202,10 @@ static void encode_blocks(const struct job *job, const struct bq_fused *fused, c
 	const float *importance, size_t count, uint8_t *out)
 {
 	fused->encode(x, importance, context, count / job->store.layout->block_values, out);
-	bq_count_lost(&job->encoder, job->store.layout, x, importance, count, out, job->report);
+	bq_count_lost(&job->encoder, job->store.layout, x, importance, importance ? job->heaviest : 0, count, out, job->report);
 }
 
-static void encode_fused(const struct job *job, const struct bq_fused *fused)
+static void encode_fused(struct job *job, const struct bq_fused *fused)
 {
 	struct bq_context context = job->context;
 	const struct bq_plan *plan = job->encoder.plan;
@@ -213,6 +214,7 @@ static void encode_fused(const struct job *job, const struct bq_fused *fused)
 	uint8_t *out = job->store.planes[0];
 
 	if (job->source.importance && fused->weighting) {
+		job->heaviest = bq_largest_magnitude((size_t)job->source.nimportance * plan->cols, job->source.importance);
 		for (uint64_t row = 0; row < nrows; row++) {
 			const float *x = bq_read_row(plan, &job->source, row, job->store.workspace.x);
 			const float *weights = bq_importance_row(plan, &job->source, row);

@@ -49,38 +49,38 @@ static float reach_of(const struct bq_plan *plan)
 #define BLOCKS 64 /* looked at in one go */
 
 /* Whether some block could be, by the largest of all: mostly none, in a fraction of the time that a look at each takes. */
-static int may_be_lost(const float *x, const float *importance, size_t count, float reach)
+static int may_be_lost(const float *x, float heaviest, size_t count, float reach)
 {
-	const float most = isinf(reach) && !importance ? 0 : bq_largest_magnitude(count, x);
+	const float most = isinf(reach) && heaviest == 0 ? 0 : bq_largest_magnitude(count, x);
 
 	if (!(most <= reach))
 		return 1;
-	return importance && !(bq_largest_magnitude(count, importance) * magnitude(most, 1) * magnitude(most, 1) <= HEAVIEST);
+	return !(heaviest * magnitude(most, 1) * magnitude(most, 1) <= HEAVIEST);
 }
 
-void bq_count_lost(const struct bq_encoder *encoder, const struct bq_layout *layout, const float *x, const float *importance, size_t count,
-	const uint8_t *blocks, struct bq_report *report)
+void bq_count_lost(const struct bq_encoder *encoder, const struct bq_layout *layout, const float *x, const float *importance,
+	float heaviest, size_t count, const uint8_t *blocks, struct bq_report *report)
 {
 	const struct bq_scheme *scheme = &encoder->plan->scheme;
 	const size_t group = scheme->scale[scheme->nscales - 1].edge[0];
 	const int has_halves = layout->halves || layout->scattered_half;
 	const float reach = has_halves && scheme->nscales == 1 ? INFINITY : reach_of(encoder->plan);
 
-	if (!may_be_lost(x, importance, count, reach) && !bq_any_overflow(layout, blocks, count / layout->block_values))
+	if (!may_be_lost(x, heaviest, count, reach) && !bq_any_overflow(layout, blocks, count / layout->block_values))
 		return;
 	for (size_t first = 0; first < count; first += BLOCKS * group) {
 		const size_t here = count - first < BLOCKS * group ? count - first : BLOCKS * group;
-		float lo[BLOCKS] = { 0 }, hi[BLOCKS] = { 0 }, heaviest[BLOCKS] = { 0 };
+		float lo[BLOCKS] = { 0 }, hi[BLOCKS] = { 0 }, weight[BLOCKS] = { 0 };
 
 		encoder->kernels->range(x + first, here, group, bq_skips_nan(encoder), lo, hi);
 		if (importance)
-			encoder->kernels->extreme(importance + first, here, group, heaviest);
+			encoder->kernels->extreme(importance + first, here, group, weight);
 		for (size_t b = 0; b < here / group; b++) {
 			const float most = magnitude(magnitude(lo[b], hi[b]), 1);
 
 			if (!isfinite(lo[b]) || !isfinite(hi[b]))
 				continue;
-			if (most <= reach && heaviest[b] * most * most > HEAVIEST)
+			if (most <= reach && weight[b] * most * most > HEAVIEST)
 				report->heavy_blocks++;
 			else if (most > reach || (has_halves && bq_any_overflow(layout, blocks + (first / group + b) * layout->block_nbytes, 1)))
 				report->overflow_blocks++;

@@ -13,16 +13,16 @@ struct sums {
 	float product, square;
 };
 
-static struct sums try_inverse(size_t count, int levels, const float *x, const float *weight, float inverse)
+/* product: weight times value, which is the same for every inverse. */
+static struct sums try_inverse(size_t count, int levels, const float *x, const float *weight, const float *product, float inverse)
 {
 	struct sums sums = { 0.0f, 0.0f };
 
 	for (size_t i = 0; i < count; i++) {
 		const float code = (float)signed_code(levels, inverse, x[i]);
-		const float w = weight ? weight[i] : x[i] * x[i];
 
-		sums.product += (w * x[i]) * code;
-		sums.square += (w * code) * code;
+		sums.product += product[i] * code;
+		sums.square += (weight[i] * code) * code;
 	}
 	return sums;
 }
@@ -35,8 +35,17 @@ float bq_search_signed_scale_from(
 		return 0.0f;
 	}
 
+	float squares[BQ_SEARCH_MAX_COUNT], product[BQ_SEARCH_MAX_COUNT];
+
+	for (size_t i = 0; i < count && !weight; i++)
+		squares[i] = x[i] * x[i];
+	if (!weight)
+		weight = squares;
+	for (size_t i = 0; i < count; i++)
+		product[i] = weight[i] * x[i];
+
 	float inverse = (float)-levels / largest;
-	struct sums sums = try_inverse(count, levels, x, weight, inverse);
+	struct sums sums = try_inverse(count, levels, x, weight, product, inverse);
 	float scale = sums.square != 0.0f ? sums.product / sums.square : 0.0f;
 	float best = scale * sums.product;
 
@@ -45,7 +54,7 @@ float bq_search_signed_scale_from(
 
 		if (k == 0)
 			continue;
-		sums = try_inverse(count, levels, x, weight, candidate);
+		sums = try_inverse(count, levels, x, weight, product, candidate);
 		if (sums.square > 0.0f && sums.product * sums.product > best * sums.square) {
 			inverse = candidate;
 			scale = sums.product / sums.square;
