@@ -132,12 +132,7 @@ export const mutants = [
 	['src/overflow.c', 'scheme->nscales == 1 ? INFINITY', 'scheme->nscales == 1 ? 0', 'every weight is beyond reach'],
 	['src/overflow.c', 'if (!(most <= reach))', 'if (0)', 'a weight that no scale reaches, in blocks without f16'],
 	['src/overflow.c', 'most > reach ||', '', 'a weight that no scale reaches'],
-	[
-		'src/overflow.c',
-		'weight[b] * most * most > HEAVIEST',
-		'weight[b] * most > HEAVIEST',
-		'weights that count once',
-	],
+	['src/overflow.c', 'weight[b] * most * most > HEAVIEST', 'weight[b] * most > HEAVIEST', 'weights that count once'],
 	[
 		'src/overflow.c',
 		'magnitude(magnitude(lo[b], hi[b]), 1)',
